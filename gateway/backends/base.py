@@ -1,0 +1,49 @@
+"""What every engine looks like from the inside of the gateway."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.chat.events import Piece
+from gateway.chat.plan import Dialect, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What the engine says of itself. None = it does not say."""
+
+    engine: str
+    model: str | None = None
+    max_model_len: int | None = None
+    version: str | None = None
+
+
+class Backend(Protocol):
+    """One engine.
+
+    `takes_token_ids`: prompts may be token ids. `dialect`: the language its constraints are written in, None when it has none
+    (then `required` and `strict` are validated after decoding only).
+    """
+
+    takes_token_ids: bool
+    dialect: Dialect | None
+
+    def stream(self, plan: Plan) -> AbstractAsyncContextManager[AsyncIterator[list[Piece]]]:
+        """Generate. Entering returns once the engine has accepted the request (else a BackendError is raised, so that the
+        client gets a real HTTP status); each item is what one read gave; leaving, at any point and also while entering,
+        stops the generation at the engine. Every choice ends with exactly one piece that has a finish_reason; an engine
+        that breaks off raises BackendGarbled or BackendUnavailable from the iteration."""
+        ...
+
+    async def facts(self) -> EngineFacts:
+        """What the engine says of itself; BackendUnavailable when it cannot be asked."""
+        ...
+
+    async def healthy(self) -> bool:
+        """Whether it would take a request now; cheap, never a generation."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections, threads and memory."""
+        ...

@@ -1,0 +1,53 @@
+"""What flows from an engine to a client: pieces in, batches of events out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parsers import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens spent on one request, over all its choices."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+
+
+@dataclass(slots=True)
+class TokenLogprob:
+    """One sampled token's log probability and those of its best rivals; `token` is its text."""
+
+    token: str
+    logprob: float
+    top: Sequence[tuple[str, float]] = ()
+
+
+@dataclass(slots=True)
+class Piece:
+    """What a backend yields: new raw text of one choice, and how the choice ended once it has.
+
+    `finish_reason` is `stop` or `length`. `usage` may come on any piece, also on one without text (then `choice` means nothing).
+    """
+
+    choice: int
+    text: str
+    token_ids: Sequence[int] | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    logprobs: Sequence[TokenLogprob] | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """The events that one piece of one choice gave, with the log probabilities that came along."""
+
+    choice: int
+    events: list[Event]
+    logprobs: Sequence[TokenLogprob] | None = None
+
+
+Logprobs = Sequence[TokenLogprob]
+Json = dict[str, Any]

@@ -1,0 +1,45 @@
+"""Everything decided before a byte goes out to the engine."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from parsers import Format, Tool
+
+from .request import ChatRequest, Sampling
+
+Dialect = Literal["structural_tag", "lark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A rendered conversation. `opening` is what the template already wrote of the assistant's turn.
+
+    `token_ids` is None where no tokenizer is at hand; the engine then tokenizes `text` (which includes a bos token).
+    """
+
+    text: str
+    token_ids: tuple[int, ...] | None
+    opening: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What limits decoding. `value`: a structural tag object or json schema object, or Lark text; as the backend's dialect wants it."""
+
+    kind: Literal["structural_tag", "json_schema", "json_object", "lark"]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One engine request. `tools` are those a call may name (empty when the tool channel is off)."""
+
+    request: ChatRequest
+    model: str
+    format: Format
+    prompt: Prompt
+    tools: tuple[Tool, ...]
+    sampling: Sampling
+    constraint: Constraint | None = None
+    stop_token_texts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default_factory=tuple)

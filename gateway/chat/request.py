@@ -1,0 +1,65 @@
+"""The protocol-free conversation: what every client protocol is decoded into."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from parsers import Tool
+
+ToolMode = Literal["none", "auto", "required", "named"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Which calls the answer may or must contain. `name` is set for mode `named` only."""
+
+    mode: ToolMode = "auto"
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFormat:
+    """How the content must look. `schema` is set for `json_schema` only."""
+
+    kind: Literal["text", "json_object", "json_schema"] = "text"
+    schema: Mapping[str, Any] | None = None
+    name: str = "response"
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the engine samples. None = the engine's default. `engine_extras` are passed on as they came (top_k, min_p ...)."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    frequency_penalty: float | None = None
+    presence_penalty: float | None = None
+    seed: int | None = None
+    n: int = 1
+    stop: tuple[str, ...] = ()
+    top_logprobs: int | None = None
+    """None = no log probabilities; 0 = those of the chosen tokens only."""
+    logit_bias: Mapping[str, float] | None = None
+    engine_extras: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One turn to be taken.
+
+    `messages` have OpenAI's Chat shape (role, content, tool_calls, tool_call_id ...) with legacy forms already replaced;
+    the renderer adapts them to the model's template.
+    """
+
+    model: str
+    messages: tuple[Mapping[str, Any], ...]
+    tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoice = ToolChoice()
+    parallel_tool_calls: bool = True
+    response_format: ResponseFormat = ResponseFormat()
+    sampling: Sampling = Sampling()
+    template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    """What was accepted but has no effect; sent to the client as `x-toolwire-warnings`."""

@@ -1,0 +1,124 @@
+"""Every failure a client can see. Each class fixes status, type and code; the message names the place and the remedy."""
+
+from typing import Any
+
+
+class GatewayError(Exception):
+    """Base. `param` is the request field at fault, in OpenAI's dotted notation; `retryable` answers `x-should-retry`."""
+
+    status = 500
+    type = "server_error"
+    code: str | None = None
+    retryable = False
+
+    def __init__(self, message: str, *, param: str | None = None, code: str | None = None, status: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        if code is not None:
+            self.code = code
+        if status is not None:
+            self.status = status
+
+    def body(self) -> dict[str, Any]:
+        """OpenAI's error envelope, all four keys."""
+        return {"error": {"message": self.message, "type": self.type, "param": self.param, "code": self.code}}
+
+
+class SettingsError(GatewayError):
+    """The configuration file or environment is wrong; only people who start the server see it."""
+
+    code = "invalid_settings"
+
+
+class RequestError(GatewayError):
+    """The client's request cannot be served as it is."""
+
+    status = 400
+    type = "invalid_request_error"
+    code = "invalid_value"
+
+
+class ToolSchemaInvalid(RequestError):
+    """A tool's parameters are not a schema that calls can be held to."""
+
+    code = "invalid_function_parameters"
+
+
+class UnrenderableChat(RequestError):
+    """The model's chat template refuses this conversation."""
+
+    code = "unrenderable_chat"
+
+
+class ContextTooLong(RequestError):
+    """Prompt and answer do not fit the model's context."""
+
+    code = "context_length_exceeded"
+
+
+class UnknownModel(RequestError):
+    """No configured model has this name."""
+
+    status = 404
+    code = "model_not_found"
+
+
+class AuthError(RequestError):
+    """The key is missing or wrong (401), or may not do this (403)."""
+
+    status = 401
+    code = "invalid_api_key"
+
+
+class LimitError(GatewayError):
+    """A limit is reached; `retry_after` is in seconds."""
+
+    status = 429
+    type = "requests"
+    code = "rate_limit_exceeded"
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after: float, param: str | None = None) -> None:
+        super().__init__(message, param=param)
+        self.retry_after = retry_after
+
+
+class BackendError(GatewayError):
+    """The engine failed."""
+
+    status = 502
+    code = "backend_error"
+
+
+class BackendUnavailable(BackendError):
+    """No engine can be reached."""
+
+    status = 503
+    code = "backend_unavailable"
+    retryable = True
+
+
+class BackendTimeout(BackendError):
+    """The engine did not answer in time."""
+
+    status = 504
+    code = "timeout"
+
+
+class BackendRefused(BackendError):
+    """The engine answered with an error of its own; its status is kept when it is a client error."""
+
+    code = "backend_refused"
+
+
+class BackendGarbled(BackendError):
+    """The engine's answer cannot be read."""
+
+    code = "backend_garbled"
+
+
+class ToolCallInvalid(BackendError):
+    """The model's call does not satisfy what the request demanded of it."""
+
+    code = "tool_call_invalid"
