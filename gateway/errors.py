@@ -39,6 +39,32 @@ class RequestError(GatewayError):
     code = "invalid_value"
 
 
+class BodyUnreadable(RequestError):
+    """The body is not a JSON object; OpenAI gives no code here."""
+
+    code = None
+
+
+class BodyTooLarge(RequestError):
+    """The body is longer than the server allows."""
+
+    status = 413
+    code = "request_too_large"
+
+
+class MethodNotAllowed(RequestError):
+    """This URL knows only other methods."""
+
+    status = 405
+    code = "method_not_allowed"
+
+
+class ResponseSchemaInvalid(RequestError):
+    """The schema in `response_format` is not one; OpenAI gives no code here."""
+
+    code = None
+
+
 class ToolSchemaInvalid(RequestError):
     """A tool's parameters are not a schema that calls can be held to."""
 

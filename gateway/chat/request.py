@@ -11,10 +11,14 @@ ToolMode = Literal["none", "auto", "required", "named"]
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """Which calls the answer may or must contain. `name` is set for mode `named` only."""
+    """Which calls the answer may or must contain. `name` is set for mode `named` only.
+
+    `allowed` narrows `auto` and `required` to some of the tools; all of them stay in the prompt. None = all.
+    """
 
     mode: ToolMode = "auto"
     name: str | None = None
+    allowed: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
