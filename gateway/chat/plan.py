@@ -20,6 +20,8 @@ class Prompt:
     text: str
     token_ids: tuple[int, ...] | None
     opening: str
+    warnings: tuple[str, ...] = ()
+    """What the conversation lost, or where something moved, to fit the model's template."""
 
 
 @dataclass(frozen=True, slots=True)

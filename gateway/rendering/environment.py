@@ -1,0 +1,133 @@
+"""A chat template in the sandbox that transformers uses: same options, same extensions, same helpers, a clock of our choice."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NoReturn
+
+from jinja2 import TemplateSyntaxError, meta, nodes
+from jinja2.exceptions import SecurityError, TemplateError
+from jinja2.ext import Extension, loopcontrols
+from jinja2.parser import Parser
+from jinja2.runtime import Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace
+
+from gateway.errors import SettingsError
+
+Clock = Callable[[], datetime]
+
+# What a template's code can raise: it is a program, and not one of ours.
+_FAILURES = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError)
+
+
+class RenderFailure(Exception):
+    """The template refused; the text is its own reason where it gave one."""
+
+
+class _Generation(Extension):
+    """`{% generation %}` marks the assistant's text for training; for a prompt it is only a bracket."""
+
+    tags = {"generation"}  # noqa: RUF012 - jinja declares it as a plain attribute
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("_body"), [], [], body).set_lineno(line)
+
+    def _body(self, caller: Macro) -> str:
+        return str(caller())
+
+
+class _Namespace(Namespace):
+    """jinja's namespace without underscore names, which could reach Python's internals."""
+
+    def __init__(*args: Any, **values: Any) -> None:
+        self, initial = args[0], dict(*args[1:], **values)
+        for name in initial:
+            _refuse_private(name)
+        Namespace.__init__(self, initial)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _refuse_private(name)
+        super().__setitem__(name, value)
+
+
+class _Dict:
+    """`dict(...)` and `dict.fromkeys(...)`, and nothing else of the type."""
+
+    def __call__(self, *args: Any, **values: Any) -> dict[Any, Any]:
+        return dict(*args, **values)
+
+    def fromkeys(self, *args: Any) -> dict[Any, Any]:
+        return dict.fromkeys(*args)
+
+
+def _refuse_private(name: object) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise SecurityError(f"a namespace cannot hold the private name {name!r}")
+
+
+def _raise_exception(message: str) -> NoReturn:
+    raise TemplateError(message)
+
+
+def _tojson(  # noqa: PLR0913 - the filter's own arguments
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+def _environment(clock: Clock) -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols])
+    environment.filters["tojson"] = _tojson
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = lambda pattern: clock().strftime(pattern)
+    environment.globals["dict"] = _Dict()
+    environment.globals["namespace"] = _Namespace
+    return environment
+
+
+class Template:
+    """A compiled chat template and what its source says of itself.
+
+    `reads`: names it looks up outside itself. `words`: attribute names and strings it mentions. `literals`: its own text,
+    joined by NUL so that nothing is found across two pieces.
+    """
+
+    def __init__(self, text: str, *, variables: Mapping[str, Any], clock: Clock = datetime.now) -> None:
+        environment = _environment(clock)
+        try:
+            tree = environment.parse(text)
+            self._compiled = environment.from_string(text)
+        except TemplateSyntaxError as error:
+            raise SettingsError(f"The chat template does not compile, line {error.lineno}: {error.message}") from error
+        self._variables = dict(variables)
+        constants = [node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)]
+        self.text = text
+        self.reads = frozenset(meta.find_undeclared_variables(tree)) - frozenset(environment.globals)
+        self.words = frozenset(constants) | {node.attr for node in tree.find_all(nodes.Getattr)}
+        self.literals = "\0".join([node.data for node in tree.find_all(nodes.TemplateData)] + constants)
+
+    def render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        generation: bool,
+        extra: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The prompt's text, or RenderFailure. Without tools the variable stays undefined: null or [] changes many prompts."""
+        context: dict[str, Any] = {**self._variables, **(extra or {})}
+        if tools:
+            context["tools"] = tools
+        try:
+            return self._compiled.render(context, messages=messages, add_generation_prompt=generation)
+        except TemplateError as error:
+            raise RenderFailure(error.message or type(error).__name__) from error
+        except _FAILURES as error:
+            raise RenderFailure(f"{type(error).__name__}: {error}") from error

@@ -1,0 +1,141 @@
+"""Conversations to prompts, through the model's own chat template."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from gateway.chat.plan import Prompt
+from gateway.errors import UnrenderableChat
+from parsers import Tool
+
+from .adapt import Adapter
+from .capabilities import Capabilities, probe
+from .environment import Clock, RenderFailure, Template
+from .opening import common_prefix, opening_of
+from .switches import forwarded
+from .tokens import PromptEncoder, Shield
+
+Messages = Sequence[Mapping[str, Any]]
+_SEARCHED = 64  # messages tried one by one to find the one a template refuses
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a template and a prompt need of the tokenizer.
+
+    `special`: texts by variable name (`bos_token`, `eos_token` ...). `adds_bos`: whether the model always expects the bos
+    token first. `tokenizer_json`: the fast tokenizer's description; None where the engine tokenizes.
+    """
+
+    special: Mapping[str, str] = field(default_factory=dict)
+    adds_bos: bool = False
+    tokenizer_json: str | None = None
+
+
+class _Voice:
+    """One template with what was found out about it."""
+
+    def __init__(self, text: str, vocabulary: Vocabulary, clock: Clock) -> None:
+        self.template = Template(text, variables=vocabulary.special, clock=clock)
+        self.can = probe(self.template)
+
+
+class Renderer:
+    """Renders for one model. A `tool_use` template is used where tools are present."""
+
+    def __init__(
+        self,
+        template: str | Mapping[str, str],
+        vocabulary: Vocabulary = Vocabulary(),  # noqa: B008 - frozen
+        *,
+        clock: Clock = datetime.now,
+    ) -> None:
+        texts = {"default": template} if isinstance(template, str) else template
+        voices = {name: _Voice(text, vocabulary, clock) for name, text in texts.items() if name in ("default", "tool_use")}
+        self._default = voices.get("default") or next(iter(voices.values()))
+        self._tool_use = voices.get("tool_use") or self._default
+        self._bos = vocabulary.special.get("bos_token") or ""
+        self._adds_bos = vocabulary.adds_bos
+        self._encoder: PromptEncoder | None = None
+        if vocabulary.tokenizer_json is not None:
+            literals = self._default.template.literals + "\0" + self._tool_use.template.literals
+            self._encoder = PromptEncoder(vocabulary.tokenizer_json, literals=literals)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the template that renders tools can do."""
+        return self._tool_use.can
+
+    @property
+    def template_text(self) -> str:
+        """The source of the template that renders tools."""
+        return self._tool_use.template.text
+
+    def render(self, messages: Messages, tools: Sequence[Tool] = (), template_kwargs: Mapping[str, Any] | None = None) -> Prompt:
+        """The prompt for the next assistant turn; UnrenderableChat when the template refuses the conversation."""
+        voice = self._tool_use if tools else self._default
+        if tools and not voice.can.tools:
+            raise UnrenderableChat(
+                "This model's chat template ignores tools. Serve the model with `chat_template: toolwire/<name>`, "
+                "or send the request without tools.",
+                param="tools",
+            )
+        extra, warnings = forwarded(template_kwargs or {}, voice.template.reads)
+        adapter = Adapter(voice.can)
+        chat, described = adapter.conversation(messages), adapter.tools(tools)
+        shield = self._encoder.shield() if self._encoder else None
+        if shield:
+            chat = [shield.hide_message(message) for message in chat]
+            described, extra = shield.hide(described), shield.hide(extra)
+        try:
+            bare = voice.template.render(chat, described, generation=False, extra=extra)
+            text = self._one_bos(voice.template.render(chat, described, generation=True, extra=extra))
+        except RenderFailure as failure:
+            raise self._refusal(failure, voice, messages, tools) from failure
+        opening = opening_of(_generation(self._one_bos(bare), text), voice.can.header)
+        return self._prompt(text, shield, opening, (*warnings, *adapter.warnings))
+
+    def history(self, messages: Messages, tools: Sequence[Tool] = ()) -> str:
+        """The conversation as it would stand in a prompt, with nothing opened for the next turn."""
+        voice = self._tool_use if tools else self._default
+        adapter = Adapter(voice.can)
+        try:
+            return voice.template.render(adapter.conversation(messages), adapter.tools(tools), generation=False)
+        except RenderFailure as failure:
+            raise self._refusal(failure, voice, messages, tools) from failure
+
+    def _prompt(self, text: str, shield: Shield | None, opening: str, warnings: tuple[str, ...]) -> Prompt:
+        if shield is None or self._encoder is None:
+            return Prompt(text, None, opening, warnings)
+        ids = self._encoder.encode(text, shield)
+        return Prompt(shield.restore(text), ids, shield.restore(opening), warnings)
+
+    def _one_bos(self, text: str) -> str:
+        if not self._bos:
+            return text
+        while text.startswith(self._bos * 2):
+            text = text[len(self._bos) :]
+        return self._bos + text if self._adds_bos and not text.startswith(self._bos) else text
+
+    def _refusal(self, failure: RenderFailure, voice: _Voice, messages: Messages, tools: Sequence[Tool]) -> UnrenderableChat:
+        index = _refused_index(str(failure), voice, messages, tools)
+        if index is None:
+            return UnrenderableChat(f"The model's chat template refuses this conversation: {failure}", param="messages")
+        return UnrenderableChat(f"The model's chat template refuses messages[{index}]: {failure}", param=f"messages[{index}]")
+
+
+def _generation(bare: str, text: str) -> str:
+    return text[len(common_prefix(bare, text)) :]
+
+
+def _refused_index(reason: str, voice: _Voice, messages: Messages, tools: Sequence[Tool]) -> int | None:
+    """The first message with which the conversation so far fails in the same way."""
+    for end in range(1, min(len(messages), _SEARCHED) + 1):
+        adapter = Adapter(voice.can)
+        try:
+            voice.template.render(adapter.conversation(messages[:end]), adapter.tools(tools), generation=True)
+        except RenderFailure as failure:
+            if str(failure) == reason:
+                return end - 1
+    return None
