@@ -15,6 +15,7 @@ ARGS ?=
 
 RUNTIME := requirements-serve.lock
 EVERYTHING := requirements.lock
+ENGINE := tests/e2e/vllm
 PACKAGES := gateway parsers chat_templates
 CODE := $(PACKAGES) tests benchmarks
 
@@ -30,8 +31,8 @@ test: $(VENV)/.dev ## run the tests (ARGS="-k hermes" chooses some)
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-vllm: $(VENV)/.dev ## run the suite on a real vLLM on this machine's CPU (installs it once)
-	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" bash tests/e2e/vllm/setup.sh
-	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m vllm tests/e2e/vllm $(ARGS)
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m vllm $(ENGINE) $(ARGS)
 
 check: format-check lint types contracts test ## everything that must hold before a change lands
 
@@ -53,11 +54,13 @@ bench: $(VENV)/.dev ## measure the cost of parsing one delta (ARGS="--format her
 lock: ## resolve the dependencies anew into the lock files
 	@$(call need_python)
 	@test -x .cache/uv/bin/uv || { $(PYTHON) -m venv .cache/uv && .cache/uv/bin/pip install --quiet --disable-pip-version-check uv; }
-	@compile() { .cache/uv/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	    --no-annotate --custom-compile-command 'make lock' --group model --group build "$$@"; }; \
-	  compile --all-extras --output-file $(EVERYTHING); \
-	  compile --extra embedded --extra grammar --constraints $(EVERYTHING) --output-file $(RUNTIME)
-	@grep --count == $(EVERYTHING) $(RUNTIME)
+	@compile() { .cache/uv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
+	    --custom-compile-command 'make lock' "$$@"; }; \
+	  project() { compile pyproject.toml --generate-hashes --group model --group build "$$@"; }; \
+	  project --all-extras --output-file $(EVERYTHING); \
+	  project --extra embedded --extra grammar --constraints $(EVERYTHING) --output-file $(RUNTIME); \
+	  compile $(ENGINE)/requirements.in --config-file $(ENGINE)/uv.toml --output-file $(ENGINE)/requirements.lock
+	@grep --count == $(EVERYTHING) $(RUNTIME) $(ENGINE)/requirements.lock
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,122 @@
+"""Real servers on the loopback interface, each in a process group of its own: started, waited for, stopped."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.e2e.vllm import install
+
+ENGINE_PATIENCE = 400.0
+GATEWAY_PATIENCE = 60.0
+ENGINE_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    # Two threads that wait for one another on a shared machine are twenty times slower than one.
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+}
+ENGINE_OPTIONS = (
+    "--enforce-eager",
+    "--dtype=bfloat16",
+    "--max-model-len=8192",
+    "--max-num-seqs=16",
+    # `auto` would let the first constrained request choose the grammar engine for all later ones.
+    '--structured-outputs-config={"backend": "xgrammar"}',
+)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path, *, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while not answers(url):
+        if process.poll() is not None or time.monotonic() > deadline:
+            state = "still not ready" if process.returncode is None else f"exited with {process.returncode}"
+            raise RuntimeError(f"{url}: {state}; the end of {log}:\n{log.read_text(errors='replace')[-4000:]}")
+        time.sleep(0.3)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask the server to end; after 20 s, and for children that stayed behind, end the group."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+@contextmanager
+def served(command: Sequence[str], *, ready: str, log: Path, environment: Mapping[str, str], patience: float) -> Iterator[None]:
+    """The server that this command starts, from when `ready` answers 200 until the block is left."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            env={**install.clean_environment(), **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            wait_until_ready(process, ready, log, patience=patience)
+            yield
+        finally:
+            stop(process)
+
+
+@contextmanager
+def vllm_serving(name: str, logs: Path) -> Iterator[str]:
+    """The address of a real vLLM that serves the model `name` (`random` or `copycat`)."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    module = ("-m", "vllm.entrypoints.openai.api_server")
+    where = (f"--model={install.model_folder(name)}", f"--served-model-name={name}", "--host=127.0.0.1", f"--port={port}")
+    command = (str(install.engine_python()), *module, *where, *ENGINE_OPTIONS)
+    log = logs / f"vllm-{name}.log"
+    with served(command, ready=f"{url}/health", log=log, environment=ENGINE_ENVIRONMENT, patience=ENGINE_PATIENCE):
+        yield url
+
+
+@contextmanager
+def gateway_serving(models: Sequence[Mapping[str, Any]], logs: Path) -> Iterator[str]:
+    """The address of the gateway in front of these model entries, started as an operator would start it."""
+    port = free_port()
+    config = logs / f"toolwire-{port}.yaml"
+    config.write_text(yaml.safe_dump({"server": {"host": "127.0.0.1", "port": port}, "models": list(models)}, allow_unicode=True))
+    url = f"http://127.0.0.1:{port}"
+    command = (sys.executable, "-m", "gateway", "serve", "--config", str(config))
+    log = logs / f"gateway-{port}.log"
+    with served(command, ready=f"{url}/ready", log=log, environment={}, patience=GATEWAY_PATIENCE):
+        yield url
