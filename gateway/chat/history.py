@@ -1,0 +1,133 @@
+"""A conversation whose calls and results do not match, made whole: every call is followed by its result, in the calls' order.
+
+Agents leave such histories behind when a call is cancelled. Nothing is dropped: a result nobody asked for becomes user text.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Message = Mapping[str, Any]
+
+NO_RESULT = "[no result]"
+
+
+@dataclass(frozen=True, slots=True)
+class Healed:
+    """The conversation, and what had to be done to it."""
+
+    messages: tuple[Message, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def heal(messages: Sequence[Message]) -> Healed:
+    """The same conversation with exactly one result per call, right after the message that called."""
+    if not any(message["role"] == "tool" or message.get("tool_calls") for message in messages):
+        return Healed(tuple(messages))
+    history = _History()
+    for position, message in enumerate(messages):
+        history.read(position, message)
+    history.match_early_results()
+    return Healed(tuple(history.whole()), tuple(history.warnings()))
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str
+    turn: int
+    result: Message | None = None
+
+
+@dataclass(slots=True)
+class _History:
+    entries: list[Message | list[_Call]] = field(default_factory=list)
+    unanswered: dict[str, list[_Call]] = field(default_factory=dict)
+    latest: list[_Call] = field(default_factory=list)
+    unmatched: list[Message] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    block: int = -1
+    """The turn whose results may stand here; -1 after any other message."""
+
+    def read(self, position: int, message: Message) -> None:
+        if message["role"] == "tool":
+            self._read_result(message)
+            return
+        self.block = -1
+        if calls := message.get("tool_calls"):
+            self._read_calls(position, message, calls)
+        else:
+            self.entries.append(message)
+
+    def _read_calls(self, turn: int, message: Message, calls: Sequence[Message]) -> None:
+        seen: set[str] = set()
+        named = []
+        for index, call in enumerate(calls):
+            call_id = call.get("id")
+            if not call_id or call_id in seen:
+                call_id = f"call_{turn}_{index}"
+            seen.add(call_id)
+            named.append({**call, "id": call_id})
+        self.latest = [_Call(call["id"], turn) for call in named]
+        for slot in self.latest:
+            self.unanswered.setdefault(slot.id, []).append(slot)
+        self.entries += [{**message, "tool_calls": named}, self.latest]
+        self.block = turn
+
+    def _read_result(self, message: Message) -> None:
+        call = self._asked_for(message)
+        if call is None:
+            self.entries.append(message)
+            self.unmatched.append(message)
+            return
+        if call.turn != self.block:
+            self.moved.append(call.id)
+        self._answer(call, message)
+
+    def _asked_for(self, result: Message) -> _Call | None:
+        """The latest open call with the result's id; without an id, the first open one of the latest turn."""
+        if call_id := result.get("tool_call_id"):
+            waiting = self.unanswered.get(call_id)
+            return waiting[-1] if waiting else None
+        return next((call for call in self.latest if call.result is None), None)
+
+    def _answer(self, call: _Call, result: Message) -> None:
+        call.result = {**result, "tool_call_id": call.id}
+        self.unanswered[call.id].remove(call)
+
+    def match_early_results(self) -> None:
+        """Results that stand before their call."""
+        for result in self.unmatched:
+            if waiting := self.unanswered.get(result.get("tool_call_id") or ""):
+                call = waiting[0]
+                self._answer(call, result)
+                self.moved.append(call.id)
+                self.entries = [entry for entry in self.entries if entry is not result]
+
+    def whole(self) -> Iterator[Message]:
+        for entry in self.entries:
+            if isinstance(entry, list):
+                for call in entry:
+                    yield call.result or {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}
+            else:
+                yield _as_user_text(entry) if entry["role"] == "tool" else entry
+
+    def warnings(self) -> Iterator[str]:
+        missing = [call.id for entry in self.entries if isinstance(entry, list) for call in entry if call.result is None]
+        orphans = [
+            str(entry.get("tool_call_id")) for entry in self.entries if not isinstance(entry, list) and entry["role"] == "tool"
+        ]
+        if missing:
+            yield f"history: no result for {', '.join(missing)}; an empty one was put in"
+        if self.moved:
+            yield f"history: results moved to their calls: {', '.join(self.moved)}"
+        if orphans:
+            yield f"history: results without a call became user text: {', '.join(orphans)}"
+
+
+def _as_user_text(result: Message) -> Message:
+    """A result without a call, in a form every chat template can show."""
+    heading = "Result of an earlier tool call:\n"
+    content = result.get("content") or ""
+    if isinstance(content, str):
+        return {"role": "user", "content": heading + content}
+    return {"role": "user", "content": [{"type": "text", "text": heading}, *content]}

@@ -1,0 +1,62 @@
+"""Answers in one piece and errors, written straight to ASGI."""
+
+import json
+import logging
+import math
+from collections.abc import Iterable, Sequence
+
+from gateway.errors import GatewayError, LimitError
+
+from .body import Message, Send
+
+Headers = list[tuple[bytes, bytes]]
+MOST_WARNING_BYTES = 2000
+log = logging.getLogger(__name__)
+
+
+class Answer:
+    """The way to one client; `started` once a status has been sent, after which no other can be."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        self.started = True
+        await self._send(message)
+
+
+async def send_json(send: Send, body: bytes, *, status: int = 200, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    """One JSON answer."""
+    start: Headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_error(send: Send, error: GatewayError) -> None:
+    """The error in OpenAI's envelope, with what the official clients read to decide on a retry."""
+    headers: Headers = [(b"x-should-retry", b"true" if error.retryable else b"false")]
+    if isinstance(error, LimitError):
+        headers.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
+    if error.status == 405:
+        headers.append((b"allow", b"POST"))
+    if error.status == 413:
+        headers.append((b"connection", b"close"))
+    await send_json(send, json.dumps(error.body()).encode(), status=error.status, headers=headers)
+
+
+def told(error: Exception) -> GatewayError:
+    """What a client is told of a failure. One that nobody foresaw is logged, and kept to ourselves."""
+    if isinstance(error, GatewayError):
+        return error
+    log.error("a request failed", exc_info=error)
+    return GatewayError("The server had an error while processing your request. Sorry about that!")
+
+
+def warning_headers(warnings: Sequence[str]) -> Headers:
+    """`x-toolwire-warnings`, when there are any. They may quote the client, so only printable ASCII is let through."""
+    if not warnings:
+        return []
+    text = "; ".join(dict.fromkeys(warnings))
+    clean = "".join(char if " " <= char <= "~" else "?" for char in text[:MOST_WARNING_BYTES])
+    return [(b"x-toolwire-warnings", clean.strip().encode("ascii"))]

@@ -1,0 +1,147 @@
+"""Events as the chunks of a stream. Everything constant is prepared once; a delta costs one escaped string between two prefixes.
+
+Text goes out as ASCII JSON: some clients cut lines at U+2028 or decode each network packet by itself, and would break UTF-8.
+"""
+
+import json
+from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii as quoted
+from typing import assert_never
+
+from gateway.chat.events import Batch, TokenLogprob, Usage
+from gateway.errors import GatewayError
+from parsers import (
+    ContentDelta,
+    Event,
+    Finish,
+    Notice,
+    ReasoningDelta,
+    ToolCallArguments,
+    ToolCallEnd,
+    ToolCallStart,
+)
+
+from .shape import Shape, logprobs_object, usage_object
+
+DONE = "data: [DONE]\n\n"
+
+
+class StreamEncoder:
+    """Writes one answer's stream: `opening`, any number of `encode`, then `closing` or `failure`."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._head = (
+            f'data: {{"id":"{shape.id}","object":"chat.completion.chunk","created":{shape.created},'
+            f'"model":{quoted(shape.model)},"system_fingerprint":null,"service_tier":"default","choices":['
+        )
+        self._usage = ',"usage":null' if shape.include_usage else ""
+        self._include_usage = shape.include_usage
+        self._choices = [_Choice(index, shape, self._head, self._usage) for index in range(shape.choices)]
+
+    def opening(self) -> bytes:
+        """The chunks that give each choice its role. Content is null until there is some: a turn may be calls only."""
+        role = '{"role":"assistant","content":null,"refusal":null}'
+        return "".join(choice.chunk(role) for choice in self._choices).encode()
+
+    def encode(self, batches: Sequence[Batch]) -> bytes:
+        """All chunks of what one read of the engine gave."""
+        chunks: list[str] = []
+        for batch in batches:
+            choice = self._choices[batch.choice]
+            if batch.logprobs:
+                choice.logprobs += batch.logprobs
+            for event in batch.events:
+                chunks.append(choice.encode(event))
+        return "".join(chunks).encode()
+
+    def closing(self, usage: Usage | None) -> bytes:
+        """What follows the last event."""
+        if not self._include_usage or usage is None:
+            return DONE.encode()
+        return f'{self._head}],"usage":{json.dumps(usage_object(usage))}}}\n\n{DONE}'.encode()
+
+    def failure(self, error: GatewayError) -> bytes:
+        """A failure in mid-stream. No [DONE] follows, so that no client takes the answer for whole."""
+        return f"data: {json.dumps(error.body())}\n\n".encode()
+
+
+class _Choice:
+    """The state of one choice: what has been written, and the constant text around each kind of delta."""
+
+    def __init__(self, index: int, shape: Shape, head: str, usage: str) -> None:
+        self._index = index
+        self._shape = shape
+        self._open = f'{head}{{"index":{index},"delta":'
+        self._end = f"}}]{usage}}}\n\n"
+        self._close = f',"logprobs":null,"finish_reason":null{self._end}'
+        self._content = f'{self._open}{{"content":'
+        self._arguments = ""
+        self._arguments_close = ""
+        self._empty_arguments = True
+        """The open call has none yet."""
+        self._wordless = True
+        """Neither content nor a call has been written."""
+        self.logprobs: list[TokenLogprob] = []
+        """Those that no chunk has taken along yet."""
+
+    def chunk(self, delta: str) -> str:
+        """A chunk around this delta."""
+        return f"{self._open}{delta}{self._closing()}"
+
+    def encode(self, event: Event) -> str:
+        """The chunks of one event, none or more."""
+        match event:
+            case ContentDelta(text):
+                self._wordless = False
+                return f"{self._content}{quoted(text)}}}{self._closing()}"
+            case ToolCallArguments(index, fragment):
+                return self._more_arguments(index, fragment)
+            case ReasoningDelta(text):
+                if not self._shape.reasoning:
+                    return ""
+                text = quoted(text)
+                return self.chunk(f'{{"reasoning":{text},"reasoning_content":{text}}}')
+            case ToolCallStart(index, name):
+                return self._start(index, name)
+            case ToolCallEnd(index, complete):
+                return self._more_arguments(index, "{}") if complete and self._empty_arguments else ""
+            case Finish(reason):
+                return self._finish(reason)
+            case Notice():
+                return ""
+            case _:
+                assert_never(event)
+
+    def _closing(self) -> str:
+        return f',"logprobs":{self._waiting_logprobs()},"finish_reason":null{self._end}' if self.logprobs else self._close
+
+    def _waiting_logprobs(self) -> str:
+        if not self.logprobs:
+            return "null"
+        text = json.dumps(logprobs_object(self.logprobs))
+        self.logprobs = []
+        return text
+
+    def _start(self, index: int, name: str) -> str:
+        """The delta that opens a call: the only one with its id, type and name, which clients would otherwise join or lose."""
+        self._wordless = False
+        self._empty_arguments = True
+        if self._shape.legacy:
+            self._arguments, self._arguments_close = f'{self._open}{{"function_call":{{"arguments":', "}}"
+            return self.chunk(f'{{"function_call":{{"name":{quoted(name)},"arguments":""}}}}') if index == 0 else ""
+        call = f'{{"tool_calls":[{{"index":{index},'
+        self._arguments, self._arguments_close = f'{self._open}{call}"function":{{"arguments":', "}}]}"
+        call_id = self._shape.call_id(self._index, index)
+        return self.chunk(f'{call}"id":"{call_id}","type":"function","function":{{"name":{quoted(name)},"arguments":""}}}}]}}')
+
+    def _more_arguments(self, index: int, fragment: str) -> str:
+        if self._shape.legacy and index:
+            return ""
+        self._empty_arguments = False
+        return f"{self._arguments}{quoted(fragment)}{self._arguments_close}{self._closing()}"
+
+    def _finish(self, reason: str) -> str:
+        """An empty delta with the reason. A turn that said nothing has empty content rather than none."""
+        empty = self.chunk('{"content":""}') if self._wordless else ""
+        reason = self._shape.finish_reason(reason)
+        return f'{empty}{self._open}{{}},"logprobs":{self._waiting_logprobs()},"finish_reason":"{reason}"{self._end}'

@@ -1,0 +1,182 @@
+"""The request body, field by field: shape only. An explicit null is the same as a field that is not there."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+
+Temperature = Annotated[float, Field(ge=0.0, le=2.0)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Penalty = Annotated[float, Field(ge=-2.0, le=2.0)]
+Bias = Annotated[float, Field(ge=-100.0, le=100.0)]
+Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+ToolName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=128)]
+SchemaName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=64)]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+class Body(BaseModel):
+    """An object of the request. Unknown keys are ignored."""
+
+    model_config = ConfigDict(strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, raw: Any) -> Any:
+        return {key: value for key, value in raw.items() if value is not None} if isinstance(raw, dict) else raw
+
+
+def _text_or_parts(value: Any) -> str | None:
+    return "(text)" if isinstance(value, str) else "(parts)" if isinstance(value, list) else None
+
+
+def _text_or_object(value: Any) -> str | None:
+    return "(text)" if isinstance(value, str) else "(object)" if isinstance(value, dict) else None
+
+
+Text = Annotated[str, Tag("(text)")]
+Content = Annotated[
+    Text | Annotated[list[dict[str, Any]], Tag("(parts)")],
+    Discriminator(_text_or_parts, "wrong_type", "one of a string or array of objects"),
+]
+Stop = Annotated[
+    Text | Annotated[list[str], Tag("(parts)")],
+    Discriminator(_text_or_parts, "wrong_type", "one of a string or array of strings"),
+]
+Arguments = Annotated[
+    Text | Annotated[dict[str, Any], Tag("(object)")],
+    Discriminator(_text_or_object, "wrong_type", "a string"),
+]
+
+
+class FunctionCall(Body):
+    """A call in the history. OpenAI's arguments are text; an object is taken too."""
+
+    name: str
+    arguments: Arguments = ""
+
+
+class ToolCall(Body):
+    """A call with its id; which of the inner objects must be there depends on `type`."""
+
+    id: str | None = None
+    type: str = "function"
+    function: FunctionCall | None = None
+
+
+class Message(Body):
+    """One message of any role; what a role demands is looked at when it is decoded."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Content | None = None
+    name: str | None = None
+    refusal: str | None = None
+    reasoning: Any = None
+    reasoning_content: Any = None
+    tool_calls: list[ToolCall] = []
+    tool_call_id: str | None = None
+    function_call: FunctionCall | None = None
+
+
+class Function(Body):
+    """A function the model may call. No parameters = it takes none."""
+
+    name: ToolName
+    description: str = ""
+    parameters: dict[str, Any] = {}
+    strict: bool = False
+
+
+class Tool(Body):
+    """A tool; which of the inner objects must be there depends on `type`."""
+
+    type: str = "function"
+    function: Function | None = None
+
+
+class JsonSchema(Body):
+    """What the answer must look like."""
+
+    name: SchemaName
+    description: str = ""
+    schema_: dict[str, Any] = Field(default={}, alias="schema")
+    strict: bool = False
+
+
+class ResponseFormat(Body):
+    """`json_schema` must be there for that type."""
+
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: JsonSchema | None = None
+
+
+class StreamOptions(Body):
+    """Usage that is told all along is not offered: some clients add it up."""
+
+    include_usage: bool = False
+    include_obfuscation: bool = True
+    continuous_usage_stats: bool = False
+
+
+class StructuredOutputs(Body):
+    """vLLM's way to say what the answer must look like."""
+
+    json_: dict[str, Any] | str | None = Field(default=None, alias="json")
+    json_object: bool = False
+
+
+class EngineExtras(Body):
+    """What goes on to the engine as it came, in vLLM's names; engines that do not know one ignore it."""
+
+    top_k: int | None = None
+    min_p: Share | None = None
+    repetition_penalty: Annotated[float, Field(gt=0.0)] | None = None
+    length_penalty: float | None = None
+    min_tokens: Natural | None = None
+    stop_token_ids: list[Natural] | None = None
+    bad_words: list[str] | None = None
+    ignore_eos: bool | None = None
+    allowed_token_ids: list[Natural] | None = None
+    truncate_prompt_tokens: int | None = None
+    thinking_token_budget: int | None = None
+    priority: int | None = None
+    cache_salt: Annotated[str, Field(min_length=1)] | None = None
+    kv_transfer_params: dict[str, Any] | None = None
+    vllm_xargs: dict[str, Any] | None = None
+    repetition_detection: dict[str, Any] | None = None
+
+
+class ChatCompletionRequest(EngineExtras):
+    """The fields that have an effect. Those that are accepted without one are listed in `decode.py`."""
+
+    model: str
+    messages: Annotated[list[Message], Field(min_length=1)]
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    n: Annotated[int, Field(ge=1)] = 1
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    frequency_penalty: Penalty | None = None
+    presence_penalty: Penalty | None = None
+    max_completion_tokens: Positive | None = None
+    max_tokens: Positive | None = None
+    stop: Stop = []
+    seed: Seed | None = None
+    logit_bias: dict[str, Bias] | None = None
+    logprobs: bool = False
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    modalities: list[str] = []
+    reasoning_effort: Effort | None = None
+    include_reasoning: bool = True
+    response_format: ResponseFormat | None = None
+    structured_outputs: StructuredOutputs | None = None
+    guided_json: dict[str, Any] | str | None = None
+    tools: list[Tool] = []
+    tool_choice: Any = None
+    parallel_tool_calls: bool = True
+    functions: Annotated[list[Function], Field(min_length=1)] | None = None
+    function_call: Any = None
+    chat_template: Any = None
+    chat_template_kwargs: dict[str, Any] = {}
+    documents: list[dict[str, Any]] | None = None

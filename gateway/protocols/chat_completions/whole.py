@@ -1,0 +1,61 @@
+"""The answer in one piece: the same events, folded."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.chat.events import Batch, TokenLogprob, Usage
+from parsers import Event, Finish, Message, ToolCall, fold
+
+from .shape import Shape, logprobs_object, usage_object
+
+
+def whole(shape: Shape, batches: Sequence[Batch], usage: Usage | None) -> bytes:
+    """The body of a `chat.completion`."""
+    answer = {
+        "id": shape.id,
+        "object": "chat.completion",
+        "created": shape.created,
+        "model": shape.model,
+        "choices": [_choice(shape, index, batches) for index in range(shape.choices)],
+        "usage": usage_object(usage) if usage is not None else None,
+        "system_fingerprint": None,
+        "service_tier": "default",
+    }
+    return json.dumps(answer, separators=(",", ":")).encode()
+
+
+def _choice(shape: Shape, index: int, batches: Sequence[Batch]) -> dict[str, Any]:
+    events: list[Event] = []
+    logprobs: list[TokenLogprob] = []
+    for batch in batches:
+        if batch.choice == index:
+            events += batch.events
+            logprobs += batch.logprobs or ()
+    reason = next((event.reason for event in events if isinstance(event, Finish)), "stop")
+    return {
+        "index": index,
+        "message": _message(shape, index, fold(events)),
+        "logprobs": logprobs_object(logprobs) if logprobs else None,
+        "finish_reason": shape.finish_reason(reason),
+    }
+
+
+def _message(shape: Shape, choice: int, folded: Message) -> dict[str, Any]:
+    calls = folded.tool_calls
+    content = folded.content if folded.content or calls else ""
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
+    if folded.reasoning and shape.reasoning:
+        message |= {"reasoning": folded.reasoning, "reasoning_content": folded.reasoning}
+    if calls and shape.legacy:
+        message["function_call"] = _function(calls[0])
+    elif calls:
+        message["tool_calls"] = [
+            {"id": shape.call_id(choice, index), "type": "function", "function": _function(call)}
+            for index, call in enumerate(calls)
+        ]
+    return message
+
+
+def _function(call: ToolCall) -> dict[str, str]:
+    return {"name": call.name, "arguments": call.arguments}

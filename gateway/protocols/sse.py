@@ -1,0 +1,106 @@
+"""What every streaming protocol shares: frames, the loop that sends them, keep-alive, and the watch on the client."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
+
+from gateway.chat.events import Batch, Usage
+from gateway.errors import GatewayError
+from gateway.pipeline import Turn
+
+from .answer import told, warning_headers
+from .body import ClientGone, Receive, Send
+
+KEEP_ALIVE = b": keep-alive\n\n"
+KEEP_ALIVE_SECONDS = 15.0
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+]
+
+T = TypeVar("T")
+
+
+class Encoder(Protocol):
+    """Writes one answer in a protocol's own frames. Empty bytes are not sent."""
+
+    def opening(self) -> bytes: ...
+
+    def encode(self, batches: Sequence[Batch]) -> bytes: ...
+
+    def closing(self, usage: Usage | None) -> bytes: ...
+
+    def failure(self, error: GatewayError) -> bytes: ...
+
+
+async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which is cancelled at once when the client goes away; then ClientGone."""
+    job = asyncio.create_task(work)
+    watch = asyncio.create_task(_gone(receive))
+    try:
+        await asyncio.wait((job, watch), return_when=asyncio.FIRST_COMPLETED)
+        finished = job.done()
+    finally:
+        # Also when this task itself is cancelled: the engine must have been told before anything else goes on.
+        job.cancel()
+        watch.cancel()
+        await asyncio.wait((job, watch))
+    if not finished and job.cancelled():
+        raise ClientGone
+    return job.result()
+
+
+async def stream(turn: Turn, encoder: Encoder, send: Send, *, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
+    """Send a whole stream: everything that one read of the engine gave leaves in one write."""
+    wire = _Wire(send)
+    await wire.start(warning_headers(turn.warnings))
+    await wire.write(encoder.opening())
+    ticker = asyncio.create_task(wire.tick(keep_alive))
+    try:
+        last = await _write_turn(turn, encoder, wire)
+    finally:
+        ticker.cancel()
+    await wire.end(last)
+
+
+async def _write_turn(turn: Turn, encoder: Encoder, wire: "_Wire") -> bytes:
+    """Send the turn; what is left to be sent is its closing, or how it failed."""
+    try:
+        async for batches in turn:
+            await wire.write(encoder.encode(batches))
+    except Exception as error:
+        return encoder.failure(told(error))
+    return encoder.closing(turn.usage)
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class _Wire:
+    """One response body, and whether something was sent lately."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._idle = True
+
+    async def start(self, headers: list[tuple[bytes, bytes]]) -> None:
+        await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS + headers})
+
+    async def write(self, frames: bytes) -> None:
+        if frames:
+            self._idle = False
+            await self._send({"type": "http.response.body", "body": frames, "more_body": True})
+
+    async def end(self, frames: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": frames, "more_body": False})
+
+    async def tick(self, interval: float) -> None:
+        """Comments while nothing else is sent, so that proxies do not close an idle stream."""
+        while True:
+            self._idle = True
+            await asyncio.sleep(interval)
+            if self._idle:
+                await self._send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
