@@ -1,0 +1,126 @@
+"""From a model's entry in the configuration to what serves it: an engine, a renderer, a format."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import parsers
+from gateway.backends.base import Backend, EngineFacts
+from gateway.backends.embedded import EmbeddedBackend
+from gateway.backends.models import located
+from gateway.backends.replay import ReplayBackend
+from gateway.backends.vllm import VllmBackend
+from gateway.errors import SettingsError
+from gateway.planning.catalog import ModelSpec
+from gateway.rendering import Renderer, Vocabulary
+from gateway.rendering.round_trip import pick_format
+from gateway.settings import AnyModel, EmbeddedModel, ReplayModel, VllmModel
+from parsers import Format, UnknownFormat
+
+DEFAULT_TEMPLATE = "toolwire/smollm2"
+"""The template of the model that comes with the gateway; its own knows no tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A served model, and what a person wants to know of how it is served."""
+
+    spec: ModelSpec
+    engine: str
+    where: str
+    template: str
+
+
+async def open_backend(model: AnyModel) -> Backend:
+    """The engine, not yet asked anything. SettingsError: the entry is wrong."""
+    match model:
+        case VllmModel():
+            return VllmBackend(url=model.urls[0], model=model.engine_model, api_key=model.api_key)
+        case EmbeddedModel():
+            return await asyncio.to_thread(_embedded, model)
+        case ReplayModel():
+            return ReplayBackend(Path(model.turns))
+
+
+def _embedded(model: EmbeddedModel) -> Backend:
+    return EmbeddedBackend(located(model.path), context=model.context, threads=model.threads, parallel=model.parallel)
+
+
+async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assembled:
+    """The served model. BackendUnavailable: the engine cannot be asked yet. SettingsError: the entry is wrong."""
+    facts = await backend.facts()
+    renderer, template = await asyncio.to_thread(_renderer, model, backend, facts)
+    fmt = await asyncio.to_thread(_format, model, renderer)
+    contexts = [limit for limit in (model.context, facts.max_model_len) if limit is not None]
+    spec = ModelSpec(
+        name=model.name,
+        aliases=model.aliases,
+        format=fmt,
+        renderer=renderer,
+        backend=backend,
+        engine_model=facts.model or model.name,
+        context=min(contexts, default=None),
+        max_tokens=model.max_tokens,
+        strict=model.strict,
+        sampling=model.sampling,
+        renders_tools=renderer.capabilities.tools,
+        created=created,
+    )
+    return Assembled(spec, " ".join(filter(None, (facts.engine, facts.version))), _where(model), template)
+
+
+def _renderer(model: AnyModel, backend: Backend, facts: EngineFacts) -> tuple[Renderer, str]:
+    """The renderer, and the name of its template for people."""
+    template = model.chat_template
+    if isinstance(model, ReplayModel) and template is None and model.tokenizer is None:
+        template = f"toolwire/{Path(_configured_format(model).template).stem}"
+    if isinstance(backend, EmbeddedBackend) and model.tokenizer is None:
+        return _of_gguf(model, backend)
+    tokenizer = model.tokenizer or (facts.root or facts.model if isinstance(model, VllmModel) else None)
+    return Renderer.load(tokenizer, template), template or f"of {tokenizer}"
+
+
+def _of_gguf(model: AnyModel, backend: EmbeddedBackend) -> tuple[Renderer, str]:
+    """The file's own template, unless the entry names another; the engine tokenizes."""
+    file = backend.model
+    template = model.chat_template
+    if template is None and isinstance(model, EmbeddedModel) and model.path is None:
+        template = DEFAULT_TEMPLATE
+    if template is None and file.chat_template is None:
+        raise SettingsError(
+            f"models: {model.name}: the GGUF file has no chat template; set chat_template to one of ours or a file"
+        )
+    special = {f"{name}_token": text for name, text in (("bos", file.bos), ("eos", file.eos)) if text is not None}
+    source = {"default": file.chat_template or ""} if template is None else template_texts(template)
+    return Renderer(source, Vocabulary(special=special)), template or "of the file"
+
+
+def _format(model: AnyModel, renderer: Renderer) -> Format:
+    if model.parser != "auto":
+        return _configured_format(model)
+    picked = pick_format(renderer)
+    if picked is None:
+        raise SettingsError(
+            f"models: {model.name}: no tool-call format fits its chat template; set parser to one of "
+            f"{', '.join(parsers.names())}, or chat_template to one that shows tools"
+        )
+    return picked
+
+
+def _configured_format(model: AnyModel) -> Format:
+    if model.parser == "auto":
+        raise SettingsError(f"models: {model.name}: set parser: nothing else tells in which format the turns are written")
+    try:
+        return parsers.get(model.parser)
+    except UnknownFormat as error:
+        raise SettingsError(f"models: {model.name}: parser: {error}") from None
+
+
+def _where(model: AnyModel) -> str:
+    match model:
+        case VllmModel():
+            return model.urls[0]
+        case EmbeddedModel():
+            return model.path or "SmolLM2-135M-Instruct (built in)"
+        case ReplayModel():
+            return model.turns

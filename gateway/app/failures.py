@@ -1,0 +1,58 @@
+"""Every failure outside of the generation routes as an answer in OpenAI's envelope, never in the framework's own words."""
+
+from typing import NoReturn
+
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+
+from gateway.errors import GatewayError, MethodNotAllowed, RequestError
+from gateway.middleware.asgi import App, Message, Receive, Scope, Send
+from gateway.protocols.answer import send_error, told
+
+
+class ErrorEnvelope:
+    """Answers for what the application raises before it has begun to answer."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception as failure:
+            if started:
+                raise
+            await send_error(send, told(failure))
+
+
+def translate_framework_errors(app: FastAPI) -> None:
+    """Turn the framework's own refusals into ours; ErrorEnvelope answers them."""
+
+    async def http(request: Request, error: Exception) -> NoReturn:
+        raise _of_http(request, error) from None
+
+    app.add_exception_handler(HTTPException, http)
+
+
+def _of_http(request: Request, error: Exception) -> GatewayError:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    what = f"{request.method} {request.url.path}"
+    if status == 405:
+        return MethodNotAllowed(f"Not allowed to {request.method} on {request.url.path}.")
+    if status == 404:
+        return RequestError(
+            f"Unknown request URL: {what}. Please check the URL for typos, or see /docs for what this server answers.",
+            code="unknown_url",
+            status=404,
+        )
+    return RequestError(f"{what} was refused.", status=status)

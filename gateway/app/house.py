@@ -1,0 +1,85 @@
+"""Everything that lives as long as the server: the models with their engines, the metrics, the pipeline."""
+
+import asyncio
+import logging
+from types import TracebackType
+from typing import Self
+
+from gateway.backends.base import Backend
+from gateway.errors import BackendError
+from gateway.pipeline import Pipeline
+from gateway.planning.catalog import Catalog
+from gateway.settings import AnyModel, Settings
+from gateway.telemetry.metrics import Metrics
+from gateway.telemetry.observer import Observer
+
+from .assembly import Assembled, assemble, open_backend
+
+RETRY_SECONDS = 3.0
+log = logging.getLogger(__name__)
+
+
+class House:
+    """Entered, it serves the configured models; left, their engines are closed.
+
+    Entering raises SettingsError when an entry is wrong. An engine that is not up yet is no such error: its model is waited for.
+    """
+
+    def __init__(self, settings: Settings, *, created: int = 0) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.catalog = Catalog()
+        self.pipeline = Pipeline(self.catalog, Observer(self.metrics))
+        self.assembled: list[Assembled] = []
+        self._created = created
+        self._backends: list[Backend] = []
+        self._waiting: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        try:
+            for model in self.settings.models:
+                await self._serve(model)
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop waiting for engines and let go of those that were opened."""
+        for task in self._waiting:
+            task.cancel()
+        await asyncio.gather(*self._waiting, return_exceptions=True)
+        await asyncio.gather(*(backend.close() for backend in self._backends))
+        self._backends.clear()
+
+    async def _serve(self, model: AnyModel) -> None:
+        backend = await open_backend(model)
+        self._backends.append(backend)
+        try:
+            await self._assemble(model, backend)
+        except BackendError as error:
+            log.warning("model %s waits for its engine: %s", model.name, error)
+            self.catalog.expect(model.name, model.aliases, reason=str(error))
+            self._waiting.append(asyncio.create_task(self._wait_for(model, backend)))
+
+    async def _assemble(self, model: AnyModel, backend: Backend) -> None:
+        assembled = await assemble(model, backend, created=self._created)
+        self.assembled.append(assembled)
+        self.catalog.add(assembled.spec)
+
+    async def _wait_for(self, model: AnyModel, backend: Backend) -> None:
+        """Try again until the engine answers. What is wrong with the entry then shows in `/ready` and in the log."""
+        reason = ""
+        while model.name in self.catalog.waiting:
+            await asyncio.sleep(RETRY_SECONDS)
+            try:
+                await self._assemble(model, backend)
+                log.info("model %s is served now", model.name)
+            except Exception as error:  # noqa: BLE001 - the reason is reported, and the next attempt may succeed
+                if str(error) != reason:
+                    log.warning("model %s still waits: %s", model.name, error)
+                reason = str(error)
+                self.catalog.expect(model.name, model.aliases, reason=reason)

@@ -1,0 +1,60 @@
+"""Who a request is: its id, which goes into every log line and back to the client, and how long its answer took to begin."""
+
+import re
+import time
+import uuid
+from collections.abc import Callable
+
+from gateway.telemetry.logging import request_id
+from gateway.telemetry.metrics import Metrics
+
+from .asgi import App, Message, Receive, Scope, Send
+
+VERSION = (b"openai-version", b"2020-10-01")
+CLIENT_IDS = (b"x-request-id", b"x-client-request-id")
+VALID_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class RequestContext:
+    """Outermost: sets the id, adds the headers every answer has, counts answers by route and status.
+
+    `route_of` names the route of a path with one of a few fixed words.
+    """
+
+    def __init__(self, app: App, *, metrics: Metrics, route_of: Callable[[str], str]) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.route_of = route_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        name = _id_of(scope)
+        started = time.perf_counter()
+        status = 499  # gone before there was an answer
+
+        async def with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                took = (b"openai-processing-ms", str(int((time.perf_counter() - started) * 1000)).encode())
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", name), took, VERSION]
+            await send(message)
+
+        token = request_id.set(name.decode())
+        try:
+            await self.app(scope, receive, with_headers)
+        finally:
+            request_id.reset(token)
+            self.metrics.http_requests.labels(self.route_of(scope["path"]), str(status)).inc()
+
+
+def _id_of(scope: Scope) -> bytes:
+    """The client's own id where it sent a usable one."""
+    headers = {key: value for key, value in scope["headers"] if key in CLIENT_IDS}
+    for key in CLIENT_IDS:
+        value = bytes(headers.get(key, b""))
+        if VALID_ID.fullmatch(value):
+            return value
+    return b"req_" + uuid.uuid4().hex.encode()

@@ -1,0 +1,84 @@
+"""From a request to a plan: everything that can be refused is refused here, before a byte goes out."""
+
+from dataclasses import replace
+
+from gateway.chat.plan import Plan, Prompt
+from gateway.chat.request import ChatRequest, Sampling
+from gateway.errors import ContextTooLong
+from parsers import Tool
+
+from . import constraint, schemas
+from .catalog import ModelSpec
+
+
+def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
+    """What the engine is asked. Takes milliseconds of processor time (template, tokens, grammar): call it in a thread."""
+    _check_schemas(request)
+    tools = callable_tools(request)
+    shown = () if request.tool_choice.mode == "none" else request.tools
+    prompt = spec.renderer.render(request.messages, shown, request.template_kwargs)
+    sampling, shortened = _fitted(_with_defaults(request.sampling, spec), prompt, spec)
+    limit, unheld = constraint.for_request(request, spec, tools=tools, opening=prompt.opening)
+    return Plan(
+        request=request,
+        model=spec.engine_model,
+        format=spec.format,
+        prompt=prompt,
+        tools=tools,
+        sampling=sampling,
+        constraint=limit,
+        stop_token_texts=tuple(spec.format.stop),
+        warnings=(*request.warnings, *prompt.warnings, *filter(None, (shortened, unheld))),
+    )
+
+
+def callable_tools(request: ChatRequest) -> tuple[Tool, ...]:
+    """The tools a call may name. With none, markup in the answer is content."""
+    choice = request.tool_choice
+    if choice.mode == "none":
+        return ()
+    if choice.mode == "named":
+        return tuple(tool for tool in request.tools if tool.name == choice.name)
+    return tuple(tool for tool in request.tools if choice.allowed is None or tool.name in choice.allowed)
+
+
+def _check_schemas(request: ChatRequest) -> None:
+    for place, tool in enumerate(request.tools):
+        schemas.check_tool(tool, param=f"tools[{place}].function.parameters")
+    wanted = request.response_format
+    if wanted.schema is not None:
+        schemas.check_response_schema(wanted.schema, name=wanted.name)
+
+
+def _with_defaults(sampling: Sampling, spec: ModelSpec) -> Sampling:
+    own = spec.sampling
+    return replace(
+        sampling,
+        temperature=own.temperature if sampling.temperature is None else sampling.temperature,
+        top_p=own.top_p if sampling.top_p is None else sampling.top_p,
+        max_tokens=own.max_tokens if sampling.max_tokens is None else sampling.max_tokens,
+    )
+
+
+def _fitted(sampling: Sampling, prompt: Prompt, spec: ModelSpec) -> tuple[Sampling, str]:
+    """`max_tokens` cut to what the context and the model's entry leave, with a warning when the client asked for more."""
+    room = _room(prompt, spec)
+    most = min((limit for limit in (room, spec.max_tokens) if limit is not None), default=None)
+    asked = sampling.max_tokens
+    if most is None or (asked is not None and asked <= most):
+        return sampling, ""
+    warning = f"max_tokens {asked} was cut to {most}, what this model can give here" if asked is not None else ""
+    return replace(sampling, max_tokens=most), warning
+
+
+def _room(prompt: Prompt, spec: ModelSpec) -> int | None:
+    if spec.context is None or prompt.token_ids is None:
+        return None
+    used = len(prompt.token_ids)
+    if used >= spec.context:
+        raise ContextTooLong(
+            f"This model's maximum context length is {spec.context} tokens. However, your messages resulted in {used} tokens. "
+            "Please reduce the length of the messages.",
+            param="messages",
+        )
+    return spec.context - used

@@ -1,0 +1,115 @@
+"""What operators and clients ask about the server itself: its models, its health, its numbers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from gateway.errors import BackendUnavailable
+from gateway.planning.catalog import Catalog, ModelSpec
+from gateway.telemetry.metrics import Metrics
+
+PROTOCOLS = {"chat_completions": True, "responses": False, "messages": False}
+PATIENCE = 2.0
+"""Seconds an engine gets to say that it is well."""
+
+
+def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
+    """The control plane's routes."""
+    routes = APIRouter(tags=["admin"])
+
+    async def list_models(request: Request) -> Any:
+        """The served models."""
+        if "anthropic-version" in request.headers:
+            return _anthropic_list(catalog)
+        return {"object": "list", "data": [_model(spec) for spec in catalog]}
+
+    async def one_model(model_id: str, request: Request) -> Any:
+        """One model, by name or alias."""
+        spec = catalog.find(model_id)
+        return _anthropic_model(spec) if "anthropic-version" in request.headers else _model(spec)
+
+    async def health() -> dict[str, str]:
+        """Whether the gateway's own process is well."""
+        return {"status": "ok"}
+
+    async def ready() -> Response:
+        """Whether a request would be served now: at least one model's engine says it is well."""
+        states = {**catalog.waiting, **await _states(catalog)}
+        if "ready" in states.values():
+            return JSONResponse({"status": "ready", "models": states})
+        error = BackendUnavailable("No model can be served now: " + "; ".join(f"{name}: {why}" for name, why in states.items()))
+        return JSONResponse({**error.body(), "status": "unavailable", "models": states}, status_code=error.status)
+
+    async def numbers(request: Request) -> Response:
+        """Prometheus metrics."""
+        body, kind = metrics.exposition(request.headers.get("accept", ""))
+        return Response(body, headers={"content-type": kind})
+
+    async def its_version() -> dict[str, str]:
+        """The gateway's version."""
+        return {"version": version}
+
+    handlers: Mapping[str, Callable[..., Awaitable[Any]]] = {
+        "/v1/models": list_models,
+        "/v1/models/{model_id:path}": one_model,
+        "/health": health,
+        "/v1/health": health,
+        "/ready": ready,
+        "/metrics": numbers,
+        "/version": its_version,
+    }
+    for path, handler in handlers.items():
+        routes.add_api_route(path, handler, methods=["GET", "HEAD"], response_model=None, operation_id=f"get{path}")
+    return routes
+
+
+async def _states(catalog: Catalog) -> dict[str, str]:
+    async def state(spec: ModelSpec) -> str:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return "ready" if await spec.backend.healthy() else "its engine does not answer"
+        except TimeoutError:
+            return "its engine does not answer in time"
+
+    specs = list(catalog)
+    return dict(zip((spec.name for spec in specs), await asyncio.gather(*map(state, specs)), strict=True))
+
+
+def _model(spec: ModelSpec) -> dict[str, Any]:
+    constrained = spec.backend.dialect is not None
+    return {
+        "id": spec.name,
+        "object": "model",
+        "created": spec.created,
+        "owned_by": "toolwire",
+        "root": spec.engine_model,
+        "max_model_len": spec.context,
+        "context_window": spec.context,
+        "max_output_tokens": spec.max_tokens,
+        "aliases": list(spec.aliases),
+        "format": spec.format.name,
+        "capabilities": {
+            "tools": spec.renders_tools,
+            "parallel_tools": spec.renders_tools,
+            "strict": constrained,
+            "vision": False,
+            **PROTOCOLS,
+        },
+    }
+
+
+def _anthropic_list(catalog: Catalog) -> dict[str, Any]:
+    data = [_anthropic_model(spec) for spec in catalog]
+    ends = (data[0]["id"], data[-1]["id"]) if data else (None, None)
+    return {"data": data, "has_more": False, "first_id": ends[0], "last_id": ends[1]}
+
+
+def _anthropic_model(spec: ModelSpec) -> dict[str, Any]:
+    created = datetime.fromtimestamp(spec.created, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    found = {"type": "model", "id": spec.name, "display_name": spec.name, "created_at": created, "lifecycle": "active"}
+    limits = {"max_input_tokens": spec.context, "max_tokens": spec.max_tokens}
+    return {**found, **{key: value for key, value in limits.items() if value is not None}}

@@ -1,0 +1,188 @@
+"""The configuration as frozen models: every key, its type, its default and what it means."""
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$"
+BACKENDS = ("vllm", "embedded", "replay")
+
+
+class Section(BaseModel):
+    """A group of keys. Unknown ones are refused here, where the known ones can be named."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known_keys(cls, raw: Any) -> Any:
+        for key in raw if isinstance(raw, Mapping) else ():
+            if key not in cls.model_fields:
+                hint = nearest(str(key), cls.model_fields) or f"known keys: {', '.join(cls.model_fields)}"
+                raise PydanticCustomError("unknown_key", "unknown key '{key}'; {hint}", {"key": str(key), "hint": hint})
+        return raw
+
+
+class Server(Section):
+    """Where the gateway listens."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: int = Field(default=8000, ge=0, le=65535)
+    """Port to listen on; 0 takes a free one."""
+
+
+class Limits(Section):
+    """What one request may cost before it reaches an engine."""
+
+    body_bytes: int = Field(default=8 * 1024 * 1024, ge=1024)
+    """Largest request body."""
+    json_depth: int = Field(default=128, ge=8, le=512)
+    """Deepest nesting of objects and arrays in a request body."""
+    tools: int = Field(default=512, ge=1)
+    """Most tools in one request."""
+    choices: int = Field(default=16, ge=1, le=128)
+    """Largest `n`."""
+    schema_bytes: int = Field(default=256 * 1024, ge=1024)
+    """Largest JSON Schema of one tool or response format."""
+    schema_depth: int = Field(default=64, ge=4, le=128)
+    """Deepest nesting of one such schema."""
+
+
+class SamplingDefaults(Section):
+    """Used where a request says nothing."""
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+
+
+class ModelSettings(Section):
+    """What every model entry has, whichever engine runs it."""
+
+    name: str = Field(min_length=1, max_length=200, pattern=MODEL_NAME)
+    """What clients call the model."""
+    aliases: tuple[Annotated[str, Field(min_length=1, max_length=200, pattern=MODEL_NAME)], ...] = ()
+    """Other names it answers to."""
+    tokenizer: str | None = None
+    """Folder or hub id; default: what the engine says it serves."""
+    chat_template: str | None = None
+    """Default: the tokenizer's own. A path, or toolwire/NAME for one of ours."""
+    parser: str = "auto"
+    """Tool-call format: a name or alias (see `toolwire formats`), or auto: found from the chat template."""
+    context: int | None = Field(default=None, ge=16)
+    """Most tokens of prompt and answer together; default: what the engine says."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Most tokens of one answer; longer wishes are cut to it."""
+    strict: Literal["fail", "report"] = "fail"
+    """What happens to a call that breaks what the request demanded: an error, or a notice."""
+    sampling: SamplingDefaults = SamplingDefaults()
+
+    @field_validator("tokenizer", "chat_template")
+    @classmethod
+    def _beside_the_file(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return beside(value, info) if value and not value.startswith("toolwire/") else value
+
+
+class VllmModel(ModelSettings):
+    """A model on a vLLM server."""
+
+    backend: Literal["vllm"]
+    urls: tuple[str, ...] = ()
+    """Address of the server, such as http://127.0.0.1:8001."""
+    engine_model: str | None = None
+    """The name vLLM serves it under; default: the first one it lists."""
+    api_key: str | None = Field(default=None, repr=False)
+    """Sent to the engine as bearer token."""
+
+    @model_validator(mode="after")
+    def _has_a_url(self) -> Self:
+        if len(self.urls) != 1:
+            raise PydanticCustomError("urls", "backend vllm needs one address: add  urls: [http://HOST:PORT]")
+        for url in self.urls:
+            if not url.startswith(("http://", "https://")):
+                raise PydanticCustomError("urls", "urls must start with http:// or https://, got '{url}'", {"url": url})
+        return self
+
+
+class EmbeddedModel(ModelSettings):
+    """A GGUF file, run inside the gateway's own process."""
+
+    backend: Literal["embedded"]
+    path: str | None = None
+    """A GGUF file or hf:OWNER/REPO/FILE; default: the SmolLM2 model that comes with the gateway."""
+    threads: int = Field(default=2, ge=1)
+    """Threads of the engine; more than there are free cores makes it slower."""
+    parallel: int = Field(default=4, ge=1, le=64)
+    """Answers generated at the same time."""
+
+    @field_validator("path")
+    @classmethod
+    def _file_beside(cls, value: str | None, info: ValidationInfo) -> str | None:
+        return beside(value, info) if value and not value.startswith("hf:") else value
+
+
+class ReplayModel(ModelSettings):
+    """Recorded turns instead of an engine, for tests and for debugging a parser."""
+
+    backend: Literal["replay"]
+    turns: str
+    """A JSONL file: {"match": regex or null, "text" or "pieces", "finish", "delay_ms"} per line."""
+
+    @field_validator("turns")
+    @classmethod
+    def _turns_beside(cls, value: str, info: ValidationInfo) -> str:
+        return beside(value, info)
+
+
+AnyModel = Annotated[VllmModel | EmbeddedModel | ReplayModel, Field(discriminator="backend")]
+DEFAULT_MODEL = EmbeddedModel(name="smollm2", backend="embedded")
+
+
+class Settings(Section):
+    """The whole configuration file."""
+
+    server: Server = Server()
+    limits: Limits = Limits()
+    models: tuple[AnyModel, ...] = (DEFAULT_MODEL,)
+
+    @field_validator("models")
+    @classmethod
+    def _names_are_unique(cls, models: tuple[AnyModel, ...]) -> tuple[AnyModel, ...]:
+        if not models:
+            raise PydanticCustomError("no_models", "add a model, or leave the key out to serve the embedded default")
+        owners: dict[str, int] = {}
+        for place, model in enumerate(models):
+            for name in (model.name, *model.aliases):
+                if name in owners:
+                    raise PydanticCustomError(
+                        "duplicate_name", "'{name}' is the name or alias of two entries ({a} and {b}); rename one",
+                        {"name": name, "a": f"models[{owners[name]}]", "b": f"models[{place}]"},
+                    )  # fmt: skip
+                owners[name] = place
+        return models
+
+
+def nearest(word: str, known: Any) -> str | None:
+    """`did you mean 'x'?` when something known is close."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else None
+
+
+def beside(value: str, info: ValidationInfo) -> str:
+    """A path as written in the file, seen from the file's folder. What is not there is left as it is (a hub id)."""
+    folder = (info.context or {}).get("folder")
+    if folder is None or Path(value).is_absolute():
+        return value
+    found = Path(folder) / Path(value).expanduser()
+    return str(found) if found.exists() or value.startswith(("./", "../")) else value
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the configuration file, for editors."""
+    schema = Settings.model_json_schema(mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "toolwire.yaml"}

@@ -1,0 +1,40 @@
+"""Log lines as JSON, one object each, with the id of the request they belong to."""
+
+import json
+import logging
+import sys
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import TextIO
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""Set by the middleware for the time of one request."""
+
+
+class JsonFormatter(logging.Formatter):
+    """`extra={"fields": {...}}` of a record becomes keys of its line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": request_id.get() or None,
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps({key: value for key, value in line.items() if value is not None}, ensure_ascii=False, default=str)
+
+
+def configure(level: str = "info", stream: TextIO | None = None) -> None:
+    """Send the gateway's and uvicorn's log lines to a stream (stderr) as JSON."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    for name in ("gateway", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level.upper())
+        logger.propagate = False
+    logging.getLogger("uvicorn.access").propagate = False
