@@ -17,6 +17,8 @@ class EngineFacts:
     model: str | None = None
     max_model_len: int | None = None
     version: str | None = None
+    root: str | None = None
+    """The folder or hub id that the served model was loaded from."""
 
 
 class Backend(Protocol):

@@ -1,0 +1,139 @@
+"""OpenAI's legacy completions wire, as engines speak it: a plan to a body, a stream of chunks to pieces."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gateway.chat.events import Piece, TokenLogprob, Usage
+from gateway.chat.plan import Plan
+from gateway.errors import BackendError, BackendGarbled
+
+from .http import error_text
+from .sse import SSEDecoder
+
+DONE = b"[DONE]"
+ENDINGS = ("stop", "length")
+
+
+class _Logprobs(msgspec.Struct):
+    tokens: list[str] = []
+    token_logprobs: list[float | None] = []
+    top_logprobs: list[dict[str, float] | None] | None = None
+
+
+class _Choice(msgspec.Struct):
+    index: int = 0
+    text: str = ""
+    finish_reason: str | None = None
+    token_ids: list[int] | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Cached(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int | None = None
+    prompt_tokens_details: _Cached | None = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Choice] = []
+    usage: _Usage | None = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(_Chunk).decode
+
+
+class CompletionsReader:
+    """One stream's reading: blocks of bytes in, the pieces they complete out. `done` once the engine said so."""
+
+    def __init__(self, *, choices: int, top_logprobs: int | None) -> None:
+        self.done = False
+        self._events = SSEDecoder()
+        self._open = set(range(choices))
+        self._top = top_logprobs
+
+    def feed(self, block: bytes) -> list[Piece]:
+        """Pieces that are whole now; BackendError when the engine reports a failure inside its stream."""
+        pieces: list[Piece] = []
+        for data in self._events.feed(block):
+            if data == DONE:
+                self.done = True
+                break
+            pieces.extend(self._pieces(data))
+        return pieces
+
+    def end(self) -> None:
+        """To be called when the bytes end: BackendGarbled if a choice has not."""
+        if self._open:
+            raise BackendGarbled("The engine's stream broke off before the answer was complete.")
+
+    def _pieces(self, data: bytes) -> list[Piece]:
+        try:
+            chunk = _decode(data)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise BackendGarbled(f"The engine sent a chunk that cannot be read ({error}).") from None
+        if chunk.error is not None:
+            raise BackendError(f"The engine failed while it generated: {error_text(chunk.error)}")
+        pieces = [self._piece(choice) for choice in chunk.choices]
+        if chunk.usage is not None:
+            pieces.append(Piece(0, "", usage=_usage(chunk.usage)))
+        return pieces
+
+    def _piece(self, choice: _Choice) -> Piece:
+        if choice.index not in self._open:
+            raise BackendGarbled(f"The engine sent text for choice {choice.index}, which it had ended or nobody asked for.")
+        if choice.finish_reason is not None:
+            if choice.finish_reason not in ENDINGS:
+                raise BackendGarbled(f"The engine ended the answer with '{choice.finish_reason}'.")
+            self._open.remove(choice.index)
+        logprobs = _logprobs(choice.logprobs, self._top or 0) if choice.logprobs is not None else None
+        return Piece(choice.index, choice.text, choice.token_ids, choice.finish_reason, None, logprobs)
+
+
+def _usage(usage: _Usage) -> Usage:
+    cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else None
+    return Usage(usage.prompt_tokens, usage.completion_tokens or 0, cached or 0)
+
+
+def _logprobs(wire: _Logprobs, top: int) -> list[TokenLogprob]:
+    """The legacy shape (parallel lists), token by token. Engines add the chosen token to the best; only the best are kept."""
+    rivals: Sequence[dict[str, float] | None] = wire.top_logprobs or [None] * len(wire.tokens)
+    return [
+        TokenLogprob(token, logprob or 0.0, sorted((best or {}).items(), key=lambda pair: -pair[1])[:top])
+        for token, logprob, best in zip(wire.tokens, wire.token_logprobs, rivals, strict=False)
+    ]
+
+
+def body_of(plan: Plan, *, model: str) -> dict[str, Any]:
+    """What every engine with this wire is asked. Always streamed: aborting, usage and errors are then one path."""
+    sampling = plan.sampling
+    body: dict[str, Any] = {
+        **sampling.engine_extras,
+        "model": model,
+        "prompt": plan.prompt.text if plan.prompt.token_ids is None else list(plan.prompt.token_ids),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "n": sampling.n,
+    }
+    for name in ("max_tokens", "temperature", "top_p", "frequency_penalty", "presence_penalty", "seed"):
+        if (value := getattr(sampling, name)) is not None:
+            body[name] = value
+    if sampling.stop:
+        body["stop"] = list(sampling.stop)
+    if sampling.top_logprobs is not None:
+        body["logprobs"] = sampling.top_logprobs
+    if sampling.logit_bias:
+        body["logit_bias"] = dict(sampling.logit_bias)
+    return body
+
+
+def canonical(value: Mapping[str, Any]) -> str:
+    """JSON text, the same for the same value: engines keep compiled grammars by it. Key order carries meaning and is kept."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,181 @@
+"""llama.cpp inside this process (through xllamacpp): serves a GGUF file without a server, a compiler or a GPU."""
+
+import asyncio
+import logging
+import os
+import secrets
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from gateway.chat.events import Piece, Usage
+from gateway.chat.plan import Dialect, Plan
+from gateway.errors import BackendGarbled, BackendUnavailable, SettingsError
+
+from . import gguf
+from .base import EngineFacts
+from .bridge import Bridge
+from .llama import TurnReader, bodies, total
+
+LARGEST_DEFAULT_CONTEXT = 8192
+BATCH = 64
+"""Prompt tokens per step. Between steps a request can be cancelled; larger steps are no faster on CPUs."""
+PROMPT_CACHE_MIB = 256
+"""How much memory the prompts of finished requests may keep for the next ones."""
+log = logging.getLogger(__name__)
+
+
+class _Job:
+    """One request on its way: chunks of its choices come through `bridge`, None when a choice's thread has ended."""
+
+    def __init__(self) -> None:
+        self.bridge: Bridge[tuple[int, dict[str, Any] | None]] = Bridge()
+        self.cancelled = False
+
+
+class EmbeddedBackend:
+    """One model in memory. The constructor loads it (seconds for large files); SettingsError when that cannot be done.
+
+    `context`: tokens of prompt and answer per request; default: the model's own, 8192 at most. `parallel`: requests generated
+    at once, each with its own context memory; more wait. `threads`: of the engine, which spins: never more than free cores.
+    """
+
+    takes_token_ids = True
+    dialect: Dialect | None = "lark"
+
+    def __init__(self, path: Path, *, context: int | None = None, threads: int = 2, parallel: int = 4) -> None:
+        self.model = gguf.read(path)
+        trained = self.model.context or LARGEST_DEFAULT_CONTEXT
+        self._context = min(context or LARGEST_DEFAULT_CONTEXT, trained)
+        self._server: Any = _load(path, context=self._context, threads=min(threads, os.cpu_count() or 1), parallel=parallel)
+        self._threads = ThreadPoolExecutor(parallel, thread_name_prefix="llama")
+        self._slots = asyncio.Semaphore(parallel)
+        self._jobs: weakref.WeakSet[_Job] = weakref.WeakSet()
+
+    @asynccontextmanager
+    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+        """Generate; see Backend. Entering waits for a free slot."""
+        if self._server is None:
+            raise BackendUnavailable("The embedded engine has been closed.")
+        job = _Job()
+        self._jobs.add(job)
+        wanted = bodies(plan, self.model)
+        starts = [asyncio.create_task(self._start(job, choice, body)) for choice, body in enumerate(wanted)]
+        try:
+            reader = _JobReader(plan, self.model.ends)
+            first = reader.read(await job.bridge.take())  # the engine has taken it, or this raises
+            async with aclosing(_pieces(job, reader, first)) as pieces:
+                yield pieces
+        finally:
+            job.cancelled = True
+            for start in starts:
+                start.cancel()
+
+    async def facts(self) -> EngineFacts:
+        """What the file says."""
+        import xllamacpp
+
+        name = self.model.name or self.model.path.stem
+        return EngineFacts("llama.cpp", name, self._context, f"xllamacpp {xllamacpp.__version__}")
+
+    async def healthy(self) -> bool:
+        """Until it is closed."""
+        return self._server is not None
+
+    async def close(self) -> None:
+        """Stop what runs and free the model."""
+        server, self._server = self._server, None
+        for job in list(self._jobs):
+            job.cancelled = True
+        await asyncio.to_thread(self._threads.shutdown)
+        del server  # the engine's own thread ends here
+
+    async def _start(self, job: _Job, choice: int, body: dict[str, Any]) -> None:
+        """Run one choice in a thread once a slot is free; the slot is free again when the thread has left the engine."""
+        await self._slots.acquire()
+        running = asyncio.get_running_loop().run_in_executor(self._threads, self._generate, job, choice, body)
+        running.add_done_callback(lambda _: self._slots.release())
+
+    def _generate(self, job: _Job, choice: int, body: dict[str, Any]) -> None:
+        """In a worker thread: the engine calls back with each chunk; True ends the generation."""
+
+        def on_chunk(chunk: dict[str, Any]) -> bool:
+            if not job.cancelled:
+                job.bridge.put((choice, chunk))
+            return job.cancelled
+
+        try:
+            if self._server is not None and not job.cancelled:
+                self._server.handle_completions(body, on_chunk)
+            job.bridge.put((choice, None))
+        except RuntimeError as error:
+            log.debug("the loop went away while the engine ran: %s", error)
+
+
+class _JobReader:
+    """Puts the choices of one request together."""
+
+    def __init__(self, plan: Plan, ends: frozenset[str]) -> None:
+        top = plan.sampling.top_logprobs
+        self._turns = [TurnReader(choice, ends=ends, top_logprobs=top) for choice in range(plan.sampling.n)]
+        self._running = len(self._turns)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every choice has ended."""
+        return self._running == 0
+
+    def read(self, chunks: list[tuple[int, dict[str, Any] | None]]) -> list[Piece]:
+        """Chunks to pieces, as many as there are."""
+        pieces: list[Piece] = []
+        for choice, chunk in chunks:
+            turn = self._turns[choice]
+            if chunk is not None:
+                pieces.extend(turn.read(chunk))
+            elif not turn.finished:
+                raise BackendGarbled("The embedded engine stopped before the answer was complete.")
+            else:
+                self._running -= 1
+        if self.complete:
+            pieces.append(Piece(0, "", usage=self._usage()))
+        return pieces
+
+    def _usage(self) -> Usage:
+        return total([turn.usage for turn in self._turns])
+
+
+async def _pieces(job: _Job, reader: _JobReader, first: list[Piece]) -> AsyncGenerator[list[Piece]]:
+    if first:
+        yield first
+    while not reader.complete:
+        if pieces := reader.read(await job.bridge.take()):
+            yield pieces
+
+
+def _load(path: Path, *, context: int, threads: int, parallel: int) -> Any:
+    try:
+        import xllamacpp
+    except ImportError:
+        raise SettingsError("the embedded engine is not installed; install it: pip install 'toolwire[embedded]'") from None
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.n_ctx = context * parallel
+    params.n_parallel = parallel
+    params.n_batch = params.n_ubatch = BATCH
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    params.cache_ram_mib = PROMPT_CACHE_MIB
+    params.special = True  # the format's markers are part of the text
+    params.warmup = False
+    params.verbosity = 0
+    # The engine opens a port of its own on 127.0.0.1, which nobody shall use past the gateway.
+    params.api_keys = [secrets.token_urlsafe(32)]
+    params.endpoint_slots = params.endpoint_props = params.ui = False
+    try:
+        return xllamacpp.Server(params)
+    except RuntimeError:
+        raise SettingsError(
+            f"{path}: llama.cpp cannot load this model (damaged, of a newer kind, or too large for memory)"
+        ) from None

@@ -1,0 +1,178 @@
+"""The engine's HTTP: one way to stream an answer, one to ask short questions; every failure leaves as a BackendError.
+
+Streams are read by aiohttp (httpx costs several times as much per chunk and stalls with hundreds of streams), short
+questions by httpx.
+"""
+
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import httpx
+
+from gateway.errors import (
+    BackendError,
+    BackendGarbled,
+    BackendRefused,
+    BackendTimeout,
+    BackendUnavailable,
+    ContextTooLong,
+    GatewayError,
+)
+
+KEEP_ALIVE = 4.0
+"""Seconds. Engines on uvicorn drop an idle connection after 5; we let go first."""
+LONGEST_COMPLAINT = 64 * 1024
+CONFIGURED_WRONG = (401, 403, 404)
+"""Statuses of the engine that speak of the gateway's own set-up (its key, the model's name), not of the client's request."""
+TOO_LONG = re.compile(r"(maximum|available) context (length|size)|maximum model length|context_length_exceeded", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds. `read`: the longest silence of a stream, the engine's queue included. `control`: a whole short question."""
+
+    connect: float = 5.0
+    read: float = 600.0
+    control: float = 5.0
+
+
+class EngineHttp:
+    """One engine's address. Connections are opened in the running loop at first use and kept."""
+
+    def __init__(self, url: str, *, api_key: str | None = None, timeouts: Timeouts | None = None) -> None:
+        self.url = url.rstrip("/").removesuffix("/v1")
+        self._timeouts = timeouts or Timeouts()
+        self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+        self._session: aiohttp.ClientSession | None = None
+        self._client: httpx.AsyncClient | None = None
+
+    @asynccontextmanager
+    async def stream(self, path: str, body: bytes) -> AsyncGenerator[AsyncIterator[bytes]]:
+        """Posts JSON. Entered once the engine has answered 200; yields what each read gave. Left before the end, the
+        connection is closed, which makes the engine stop."""
+        response = await self._post(path, body)
+        try:
+            if response.status != 200:
+                raise await self._refusal(response)
+            async with aclosing(self._blocks(response)) as blocks:
+                yield blocks
+        finally:
+            response.close()  # a connection whose answer was read to its end has gone back to the pool before this
+
+    async def json(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer to a short question."""
+        response = await self._ask(method, path, body)
+        if response.status_code != 200:
+            raise refusal(response.status_code, response.content, self.url)
+        try:
+            return response.json()
+        except ValueError:
+            raise BackendGarbled(f"The engine at {self.url} answered {path} with something that is not JSON.") from None
+
+    async def answers(self, path: str) -> bool:
+        """Whether a GET gives 200."""
+        try:
+            return (await self._ask("GET", path, None)).status_code == 200
+        except BackendError:
+            return False
+
+    async def close(self) -> None:
+        """Close all connections; streams that still run end with an error."""
+        if self._session is not None:
+            await self._session.close()
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _post(self, path: str, body: bytes) -> aiohttp.ClientResponse:
+        if self._session is None:
+            times = aiohttp.ClientTimeout(total=None, sock_connect=self._timeouts.connect, sock_read=self._timeouts.read)
+            pool = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE)
+            headers = {**self._headers, "content-type": "application/json", "accept": "text/event-stream"}
+            self._session = aiohttp.ClientSession(connector=pool, timeout=times, headers=headers, trust_env=False)
+        try:
+            return await self._session.post(self.url + path, data=body, allow_redirects=False)
+        except aiohttp.ServerDisconnectedError:
+            pass  # a kept connection was dropped just as we used it; nothing has been answered, so asking again is safe
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._failure(error) from error
+        try:
+            return await self._session.post(self.url + path, data=body, allow_redirects=False)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._failure(error) from error
+
+    async def _blocks(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+        try:
+            async for block in response.content.iter_any():
+                yield block
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self._failure(error) from error
+
+    async def _refusal(self, response: aiohttp.ClientResponse) -> GatewayError:
+        try:
+            complaint = await response.content.read(LONGEST_COMPLAINT)
+        except (aiohttp.ClientError, TimeoutError):
+            complaint = b""
+        return refusal(response.status, complaint, self.url)
+
+    async def _ask(self, method: str, path: str, body: Any) -> httpx.Response:
+        if self._client is None:
+            self._client = httpx.AsyncClient(headers=self._headers, timeout=self._timeouts.control, trust_env=False)
+        try:
+            return await self._client.request(method, self.url + path, json=body)
+        except httpx.TimeoutException as error:
+            raise BackendTimeout(
+                f"The engine at {self.url} did not answer {path} within {self._timeouts.control:g} s."
+            ) from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise BackendUnavailable(f"The engine at {self.url} cannot be reached: {_words(error)}.") from error
+
+    def _failure(self, error: Exception) -> BackendError:
+        """What a broken connection means."""
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            return BackendTimeout(f"The engine at {self.url} took no connection within {self._timeouts.connect:g} s.")
+        if isinstance(error, TimeoutError):
+            return BackendTimeout(f"The engine at {self.url} was silent for {self._timeouts.read:g} s.")
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return BackendUnavailable(f"The engine at {self.url} cannot be reached: {error.strerror or error.os_error}.")
+        if isinstance(error, aiohttp.ClientResponseError):
+            return BackendGarbled(f"The engine at {self.url} does not speak HTTP: {error.message}.")
+        return BackendUnavailable(f"The engine at {self.url} broke off: {_words(error)}.")
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def refusal(status: int, complaint: bytes, url: str) -> GatewayError:
+    """The error that an engine's own error answer becomes."""
+    message = complaint_text(complaint) or f"status {status} without a message"
+    if status == 400 and TOO_LONG.search(message):
+        return ContextTooLong(message, param="messages")
+    if status == 503:
+        return BackendUnavailable(f"The engine at {url} takes no request now: {message}")
+    if 400 <= status < 500 and status not in CONFIGURED_WRONG:
+        return BackendRefused(message, status=status)
+    if status >= 500:
+        return BackendError(f"The engine at {url} failed: {message}")
+    return BackendRefused(f"The engine at {url} answered {status}: {message} (check the model's url, engine_model and api_key)")
+
+
+def complaint_text(body: bytes) -> str:
+    """The message of an error body: OpenAI's envelope, FastAPI's `detail`, or the text itself."""
+    try:
+        parsed = json.loads(body)
+    except ValueError:
+        return body.decode("utf-8", "replace").strip()[:1000]
+    return error_text(parsed)
+
+
+def error_text(parsed: Any) -> str:
+    """The message in an error object, whichever way it is nested."""
+    while isinstance(parsed, dict):
+        parsed = next((parsed[key] for key in ("error", "message", "detail") if parsed.get(key)), "")
+    return parsed if isinstance(parsed, str) else json.dumps(parsed, ensure_ascii=False)[:1000]

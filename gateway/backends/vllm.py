@@ -1,0 +1,135 @@
+"""vLLM: raw turns from `/v1/completions`, special tokens kept, constraints as structured outputs."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+from gateway.chat.events import Piece
+from gateway.chat.plan import Constraint, Dialect, Plan
+from gateway.errors import BackendError, BackendGarbled, ContextTooLong
+
+from .base import EngineFacts
+from .completions import CompletionsReader, body_of, canonical
+from .http import EngineHttp, Timeouts
+
+GENERATE = "/v1/completions"
+LAST_BYTES = 1.0
+"""Seconds an engine gets to end its body after it said [DONE], so that the connection can be used again."""
+
+
+class VllmBackend:
+    """One vLLM server. `model` is the name it serves; None = the first one it lists."""
+
+    takes_token_ids = True
+    dialect: Dialect | None = "structural_tag"
+
+    def __init__(
+        self, *, url: str, model: str | None = None, api_key: str | None = None, timeouts: Timeouts | None = None
+    ) -> None:
+        self._http = EngineHttp(url, api_key=api_key, timeouts=timeouts)
+        self._model = model
+        self._facts: EngineFacts | None = None
+
+    @asynccontextmanager
+    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+        """Generate; see Backend."""
+        body = canonical(await self._body(plan)).encode()
+        async with self._http.stream(GENERATE, body) as blocks, aclosing(_pieces(blocks, plan)) as pieces:
+            yield pieces
+
+    async def facts(self) -> EngineFacts:
+        """What `/v1/models` and `/version` say; asked anew each time, so that a restarted engine is noticed."""
+        listed = await self._http.json("GET", "/v1/models")
+        entry = _served(listed, self._model)
+        try:
+            version = (await self._http.json("GET", "/version")).get("version")
+        except (BackendError, AttributeError):
+            version = None  # a proxy in front of vLLM may not pass it on
+        self._facts = EngineFacts("vllm", entry.get("id"), entry.get("max_model_len"), version, entry.get("root"))
+        return self._facts
+
+    async def healthy(self) -> bool:
+        """Whether `/health` says so."""
+        return await self._http.answers("/health")
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._http.close()
+
+    async def _body(self, plan: Plan) -> dict[str, Any]:
+        body = body_of(plan, model=self._model or await self._first_model())
+        body["skip_special_tokens"] = False
+        body["spaces_between_special_tokens"] = False
+        if plan.prompt.token_ids is None:
+            body["add_special_tokens"] = False  # the rendered text has its own
+        if plan.constraint is not None:
+            body["structured_outputs"] = structured_outputs(plan.constraint)
+        if plan.sampling.max_tokens is None and (room := await self._room(plan)) is not None:
+            body["max_tokens"] = room  # left out, this endpoint would stop after 16
+        return body
+
+    async def _first_model(self) -> str:
+        facts = self._facts or await self.facts()
+        if facts.model is None:
+            raise BackendGarbled(f"The engine at {self._http.url} lists no model; set engine_model.")
+        return facts.model
+
+    async def _room(self, plan: Plan) -> int | None:
+        """How many tokens fit behind the prompt."""
+        limit = (self._facts or await self.facts()).max_model_len
+        if limit is None:
+            return None
+        prompt = await self._length(plan)
+        if prompt >= limit:
+            raise ContextTooLong(f"The prompt has {prompt} tokens, the model's context is {limit}.", param="messages")
+        return limit - prompt
+
+    async def _length(self, plan: Plan) -> int:
+        if plan.prompt.token_ids is not None:
+            return len(plan.prompt.token_ids)
+        question = {"model": self._model or await self._first_model(), "prompt": plan.prompt.text, "add_special_tokens": False}
+        answer = await self._http.json("POST", "/tokenize", question)
+        return int(answer["count"])
+
+
+async def _pieces(blocks: AsyncIterator[bytes], plan: Plan) -> AsyncGenerator[list[Piece]]:
+    reader = CompletionsReader(choices=plan.sampling.n, top_logprobs=plan.sampling.top_logprobs)
+    async for block in blocks:
+        if pieces := reader.feed(block):
+            yield pieces
+        if reader.done:
+            break
+    reader.end()
+    await _exhaust(blocks)
+
+
+async def _exhaust(blocks: AsyncIterator[bytes]) -> None:
+    try:
+        async with asyncio.timeout(LAST_BYTES):
+            async for _ in blocks:
+                pass
+    except (TimeoutError, BackendError):
+        pass  # the answer is complete; the connection is simply not used again
+
+
+def _served(listed: Any, model: str | None) -> Mapping[str, Any]:
+    """The entry of a model (or of the first) in the answer of `/v1/models`."""
+    entries = listed.get("data") if isinstance(listed, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BackendGarbled("The engine's list of models cannot be read.")
+    wanted = [entry for entry in entries if model is None or entry.get("id") == model]
+    return wanted[0] if wanted else {"id": model}
+
+
+def structured_outputs(constraint: Constraint) -> dict[str, Any]:
+    """vLLM's own shape of a constraint. A structural tag goes as JSON text; an object there is refused."""
+    match constraint.kind:
+        case "structural_tag":
+            return {"structural_tag": canonical(constraint.value)}
+        case "json_schema":
+            return {"json": constraint.value}
+        case "json_object":
+            return {"json_object": True}
+        case "lark":
+            return {"grammar": constraint.value}
