@@ -1,10 +1,8 @@
 """llama.cpp inside this process (through xllamacpp): serves a GGUF file without a server, a compiler or a GPU."""
 
 import asyncio
-import logging
 import os
 import secrets
-import weakref
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
@@ -25,7 +23,6 @@ BATCH = 64
 """Prompt tokens per step. Between steps a request can be cancelled; larger steps are no faster on CPUs."""
 PROMPT_CACHE_MIB = 256
 """How much memory the prompts of finished requests may keep for the next ones."""
-log = logging.getLogger(__name__)
 
 
 class _Job:
@@ -53,7 +50,7 @@ class EmbeddedBackend:
         self._server: Any = _load(path, context=self._context, threads=min(threads, os.cpu_count() or 1), parallel=parallel)
         self._threads = ThreadPoolExecutor(parallel, thread_name_prefix="llama")
         self._slots = asyncio.Semaphore(parallel)
-        self._jobs: weakref.WeakSet[_Job] = weakref.WeakSet()
+        self._jobs: set[_Job] = set()
 
     @asynccontextmanager
     async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
@@ -70,6 +67,7 @@ class EmbeddedBackend:
             async with aclosing(_pieces(job, reader, first)) as pieces:
                 yield pieces
         finally:
+            self._jobs.discard(job)
             job.cancelled = True
             for start in starts:
                 start.cancel()
@@ -88,14 +86,17 @@ class EmbeddedBackend:
     async def close(self) -> None:
         """Stop what runs and free the model."""
         server, self._server = self._server, None
-        for job in list(self._jobs):
+        for job in self._jobs:
             job.cancelled = True
+            job.bridge.put((0, {"error": {"message": "it has been closed"}}))
         await asyncio.to_thread(self._threads.shutdown)
         del server  # the engine's own thread ends here
 
     async def _start(self, job: _Job, choice: int, body: dict[str, Any]) -> None:
         """Run one choice in a thread once a slot is free; the slot is free again when the thread has left the engine."""
         await self._slots.acquire()
+        if self._server is None:
+            return
         running = asyncio.get_running_loop().run_in_executor(self._threads, self._generate, job, choice, body)
         running.add_done_callback(lambda _: self._slots.release())
 
@@ -103,16 +104,15 @@ class EmbeddedBackend:
         """In a worker thread: the engine calls back with each chunk; True ends the generation."""
 
         def on_chunk(chunk: dict[str, Any]) -> bool:
-            if not job.cancelled:
-                job.bridge.put((choice, chunk))
-            return job.cancelled
+            return job.cancelled or not job.bridge.put((choice, chunk))
 
+        if job.cancelled:
+            return
         try:
-            if self._server is not None and not job.cancelled:
-                self._server.handle_completions(body, on_chunk)
-            job.bridge.put((choice, None))
-        except RuntimeError as error:
-            log.debug("the loop went away while the engine ran: %s", error)
+            self._server.handle_completions(body, on_chunk)
+        except Exception as error:  # whatever it is, somebody waits to hear of it
+            job.bridge.put((choice, {"error": {"message": str(error) or type(error).__name__}}))
+        job.bridge.put((choice, None))
 
 
 class _JobReader:
@@ -177,5 +177,5 @@ def _load(path: Path, *, context: int, threads: int, parallel: int) -> Any:
         return xllamacpp.Server(params)
     except RuntimeError:
         raise SettingsError(
-            f"{path}: llama.cpp cannot load this model (damaged, of a newer kind, or too large for memory)"
+            f"{path}: llama.cpp cannot load this model (damaged, of an unknown kind, or larger than memory)"
         ) from None

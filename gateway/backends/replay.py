@@ -5,9 +5,9 @@
     {"match": null, "text": "Hello!"}
 
 `match` is a regular expression searched in the last user message's text; null answers anything. With `"role": "tool"` it is
-searched in the last message, and only when that is a tool's result: so a second turn can be scripted. Exactly one of `text`
-(cut into small pieces here) and `pieces` (sent as they are). `finish` is `stop` (default) or `length`. `delay_ms` passes
-before each piece. A piece counts as one token; prompt tokens are the prompt's words.
+searched in the last message, and only when that is a tool's result: so a second turn can be scripted; such lines go first.
+Exactly one of `text` (cut into small pieces here) and `pieces` (sent as they are). `finish` is `stop` (default) or `length`.
+`delay_ms` passes before each piece. A piece counts as one token; prompt tokens are the prompt's words.
 """
 
 import asyncio
@@ -172,9 +172,7 @@ def _pattern(match: Any, place: str) -> re.Pattern[str] | None:
     try:
         return re.compile(match)
     except re.error as error:
-        raise SettingsError(
-            f"{place}: match is not a regular expression ({error}); escape special characters with \\\\"
-        ) from None
+        raise SettingsError(f"{place}: match is not a regular expression ({error}); escape special characters") from None
 
 
 def _one_of(raw: Mapping[str, Any], key: str, known: Sequence[str], place: str) -> str:
