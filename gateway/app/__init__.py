@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
@@ -23,12 +23,12 @@ ADMIN = frozenset({"/v1/models", "/health", "/v1/health", "/ready", "/metrics", 
 
 
 def create_app(settings: Settings, house: House | None = None) -> FastAPI:
-    """The whole gateway as an ASGI application. `house`: what is already built for these settings."""
+    """The whole gateway as an ASGI application. A `house` that is given is already open, and closed by who opened it."""
     home = house or House(settings, created=int(time.time()))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with home:
+        async with home if house is None else nullcontext():
             yield
 
     app = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, redirect_slashes=False, redoc_url=None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import parsers
+from gateway.backends import gguf
 from gateway.backends.base import Backend, EngineFacts
 from gateway.backends.embedded import EmbeddedBackend
 from gateway.backends.models import located
@@ -13,6 +14,7 @@ from gateway.backends.vllm import VllmBackend
 from gateway.errors import SettingsError
 from gateway.planning.catalog import ModelSpec
 from gateway.rendering import Renderer, Vocabulary
+from gateway.rendering.loading import template_text
 from gateway.rendering.round_trip import pick_format
 from gateway.settings import AnyModel, EmbeddedModel, ReplayModel, VllmModel
 from parsers import Format, UnknownFormat
@@ -49,7 +51,7 @@ def _embedded(model: EmbeddedModel) -> Backend:
 async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assembled:
     """The served model. BackendUnavailable: the engine cannot be asked yet. SettingsError: the entry is wrong."""
     facts = await backend.facts()
-    renderer, template = await asyncio.to_thread(_renderer, model, backend, facts)
+    renderer, template = await asyncio.to_thread(renderer_of, model, facts)
     fmt = await asyncio.to_thread(_format, model, renderer)
     contexts = [limit for limit in (model.context, facts.max_model_len) if limit is not None]
     spec = ModelSpec(
@@ -69,35 +71,36 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
     return Assembled(spec, " ".join(filter(None, (facts.engine, facts.version))), _where(model), template)
 
 
-def _renderer(model: AnyModel, backend: Backend, facts: EngineFacts) -> tuple[Renderer, str]:
-    """The renderer, and the name of its template for people."""
-    template = model.chat_template
-    if isinstance(model, ReplayModel) and template is None and model.tokenizer is None:
-        template = f"toolwire/{Path(_configured_format(model).template).stem}"
-    if isinstance(backend, EmbeddedBackend) and model.tokenizer is None:
-        return _of_gguf(model, backend)
-    tokenizer = model.tokenizer or (facts.root or facts.model if isinstance(model, VllmModel) else None)
+def renderer_of(model: AnyModel, facts: EngineFacts | None = None) -> tuple[Renderer, str]:
+    """A model's renderer, and the name of its template for people. `facts`: what the engine said, where it was asked."""
+    if isinstance(model, EmbeddedModel) and model.tokenizer is None:
+        return _of_gguf(model)
+    template, tokenizer = model.chat_template, model.tokenizer
+    if isinstance(model, ReplayModel) and template is None and tokenizer is None:
+        template = f"toolwire/{Path(configured_format(model).template).stem}"
+    if isinstance(model, VllmModel) and tokenizer is None:
+        tokenizer = (facts.root or facts.model) if facts else None
+        if tokenizer is None:
+            raise SettingsError(f"models: {model.name}: set tokenizer to the model's folder or hub id; its engine does not tell")
     return Renderer.load(tokenizer, template), template or f"of {tokenizer}"
 
 
-def _of_gguf(model: AnyModel, backend: EmbeddedBackend) -> tuple[Renderer, str]:
+def _of_gguf(model: EmbeddedModel) -> tuple[Renderer, str]:
     """The file's own template, unless the entry names another; the engine tokenizes."""
-    file = backend.model
-    template = model.chat_template
-    if template is None and isinstance(model, EmbeddedModel) and model.path is None:
-        template = DEFAULT_TEMPLATE
+    file = gguf.read(located(model.path))
+    template = model.chat_template or (DEFAULT_TEMPLATE if model.path is None else None)
     if template is None and file.chat_template is None:
         raise SettingsError(
             f"models: {model.name}: the GGUF file has no chat template; set chat_template to one of ours or a file"
         )
     special = {f"{name}_token": text for name, text in (("bos", file.bos), ("eos", file.eos)) if text is not None}
-    source = {"default": file.chat_template or ""} if template is None else template_texts(template)
+    source = file.chat_template or "" if template is None else template_text(template)
     return Renderer(source, Vocabulary(special=special)), template or "of the file"
 
 
 def _format(model: AnyModel, renderer: Renderer) -> Format:
     if model.parser != "auto":
-        return _configured_format(model)
+        return configured_format(model)
     picked = pick_format(renderer)
     if picked is None:
         raise SettingsError(
@@ -107,7 +110,8 @@ def _format(model: AnyModel, renderer: Renderer) -> Format:
     return picked
 
 
-def _configured_format(model: AnyModel) -> Format:
+def configured_format(model: AnyModel) -> Format:
+    """The format that an entry names."""
     if model.parser == "auto":
         raise SettingsError(f"models: {model.name}: set parser: nothing else tells in which format the turns are written")
     try:

@@ -78,7 +78,7 @@ class House:
             try:
                 await self._assemble(model, backend)
                 log.info("model %s is served now", model.name)
-            except Exception as error:  # noqa: BLE001 - the reason is reported, and the next attempt may succeed
+            except Exception as error:  # whatever it is, it is told, and the next attempt may succeed
                 if str(error) != reason:
                     log.warning("model %s still waits: %s", model.name, error)
                 reason = str(error)

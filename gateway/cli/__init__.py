@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,9 @@ class Failure(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; the exit code is 0, 1 (it failed) or 2 (it was called wrongly)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     verb = next((word for word in words if word in VERBS), None)
     options = _parser(verb).parse_args(words)

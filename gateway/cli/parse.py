@@ -106,4 +106,4 @@ def _message(events: Sequence[parsers.Event]) -> dict[str, Any]:
 
 
 def _write(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode() + "\n")
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")

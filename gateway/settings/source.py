@@ -17,12 +17,20 @@ DEFAULT_FILE = "toolwire.yaml"
 log = logging.getLogger(__name__)
 
 
-def load(file: str | Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
-    """Settings from a file (given, else $TOOLWIRE_CONFIG, else ./toolwire.yaml if there) and the environment, which wins."""
+def load(
+    file: str | Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    changes: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Settings from a file (given, else $TOOLWIRE_CONFIG, else ./toolwire.yaml if there), the environment and `changes`
+    (`{"server.port": 9000}`), each winning over the ones before. SettingsError tells everything that is wrong."""
     env = os.environ if environment is None else environment
     path = _file(file or env.get(PREFIX + "CONFIG"))
     raw = _read(path) if path else {}
     _overlay(raw, env)
+    for key, value in (changes or {}).items():
+        _put(raw, key.split("."), value=value, source=f"--{key.rpartition('.')[2]}")
     return _validated(raw, path)
 
 
@@ -53,7 +61,7 @@ def _overlay(raw: dict[str, Any], env: Mapping[str, str]) -> None:
         if not variable.startswith(PREFIX) or (len(path) == 1 and path[0] not in Settings.model_fields):
             _warn_of_single_underscore(variable)
             continue
-        _put(raw, path, value=_value(env[variable], variable), variable=variable)
+        _put(raw, path, value=_value(env[variable], variable), source=variable)
 
 
 def _warn_of_single_underscore(variable: str) -> None:
@@ -74,17 +82,17 @@ def _value(text: str, variable: str) -> Any:
         raise SettingsError(f"{variable}: not readable as YAML: {' '.join(str(error).split())}") from error
 
 
-def _put(raw: dict[str, Any], path: list[str], *, value: Any, variable: str) -> None:
+def _put(raw: dict[str, Any], path: list[str], *, value: Any, source: str) -> None:
     node: Any = raw
     for step, following in zip(path, [*path[1:], None], strict=True):
         key: Any = step
         if isinstance(node, list):
             if not step.isdigit() or int(step) > len(node):
-                raise SettingsError(f"{variable}: '{step}' is no entry; the next free number is {len(node)}")
+                raise SettingsError(f"{source}: '{step}' is no entry; the next free number is {len(node)}")
             key = int(step)
             node.extend([None] * (key + 1 - len(node)))
         elif not isinstance(node, dict):
-            raise SettingsError(f"{variable}: {'.'.join(path)} is below a plain value")
+            raise SettingsError(f"{source}: {'.'.join(path)} is below a plain value")
         else:
             node.setdefault(key, None)
         if following is None:

@@ -1,0 +1,84 @@
+"""`toolwire serve`: the gateway, on one address, until it is told to stop."""
+
+import argparse
+import asyncio
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from . import USAGE, Failure
+from .configuration import add_options, read_settings
+from .formats import table
+
+if TYPE_CHECKING:
+    from gateway.app import House
+    from gateway.settings import Settings
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """The verb's command line."""
+    add_options(parser)
+    parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, metavar="NUMBER", help="port to listen on, 0 for a free one (default: 8000)")
+    parser.add_argument("--log-level", default="info", choices=("debug", "info", "warning", "error"), help="default: info")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until a signal comes."""
+    from gateway.errors import GatewayError
+    from gateway.telemetry.logging import configure
+
+    configure(options.log_level)
+    try:
+        settings = read_settings(options)
+        listener = _listener(settings.server.host, settings.server.port)
+        with listener:
+            return asyncio.run(_serve(settings, listener))
+    except GatewayError as error:
+        raise Failure(str(error), code=USAGE) from None
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """The listening socket, taken before a model is loaded: a port in use shows at once."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        raise Failure(f"cannot listen on {host}:{port}: {error.strerror or error}; choose another with --port") from None
+    return listener
+
+
+async def _serve(settings: "Settings", listener: socket.socket) -> int:
+    import uvicorn
+
+    from gateway.app import House, create_app
+
+    sys.stderr.write("toolwire: loading " + ", ".join(model.name for model in settings.models) + " ...\n")
+    async with House(settings, created=int(time.time())) as house:
+        host, port = listener.getsockname()[:2]
+        sys.stdout.write(_summary(house, f"http://{host}:{port}/v1"))
+        sys.stdout.flush()
+        config = uvicorn.Config(
+            create_app(settings, house), log_config=None, access_log=False, timeout_graceful_shutdown=5, server_header=False
+        )
+        server = uvicorn.Server(config)
+        await server.serve(sockets=[listener])
+    return 0
+
+
+def _summary(house: "House", url: str) -> str:
+    """What is served, and how."""
+    rows: list[tuple[str, ...]] = [("MODEL", "FORMAT", "TEMPLATE", "ENGINE", "AT")]
+    for one in house.assembled:
+        names = ", ".join((one.spec.name, *one.spec.aliases))
+        rows.append((names, one.spec.format.name, _short(one.template), one.engine, _short(one.where)))
+    rows += [(name, "-", "-", "waiting", reason) for name, reason in house.catalog.waiting.items()]
+    return table(rows) + f"\nListening on {url}  (OpenAI-compatible; Ctrl-C stops)\n"
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= 60 else "..." + path[-57:]
