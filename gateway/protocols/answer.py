@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from gateway.errors import GatewayError, LimitError
-
-from .body import Message, Send
+from gateway.middleware.asgi import Message, Send
 
 Headers = list[tuple[bytes, bytes]]
 MOST_WARNING_BYTES = 2000

@@ -1,18 +1,13 @@
 """A request's body: read up to a limit, then JSON. Whatever is wrong with it is told before anything else looks at it."""
 
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from pydantic_core import from_json
 
 from gateway.errors import BodyTooLarge, BodyUnreadable
+from gateway.middleware.asgi import Receive, Scope
 from gateway.settings import Limits
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 HINT = "We could not parse the JSON body of your request."
 DRAIN = 8

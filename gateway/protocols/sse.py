@@ -6,10 +6,11 @@ from typing import Any, Protocol, TypeVar
 
 from gateway.chat.events import Batch, Usage
 from gateway.errors import GatewayError
+from gateway.middleware.asgi import Receive, Send
 from gateway.pipeline import Turn
 
 from .answer import told, warning_headers
-from .body import ClientGone, Receive, Send
+from .body import ClientGone
 
 KEEP_ALIVE = b": keep-alive\n\n"
 KEEP_ALIVE_SECONDS = 15.0

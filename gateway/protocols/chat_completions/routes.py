@@ -4,9 +4,10 @@ import secrets
 import time
 
 from gateway.errors import MethodNotAllowed
+from gateway.middleware.asgi import Receive, Scope, Send
 from gateway.pipeline import Pipeline
 from gateway.protocols.answer import Answer, send_error, send_json, told, warning_headers
-from gateway.protocols.body import ClientGone, Receive, Scope, Send, read_json
+from gateway.protocols.body import ClientGone, read_json
 from gateway.protocols.sse import KEEP_ALIVE_SECONDS, stream, while_connected
 from gateway.settings import Limits
 
