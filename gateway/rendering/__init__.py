@@ -1,5 +1,6 @@
 """Conversations to prompts, through the chat template the model was trained with."""
 
-from .renderer import Renderer, Vocabulary
+from .loading import Vocabulary
+from .renderer import Renderer
 
 __all__ = ["Renderer", "Vocabulary"]

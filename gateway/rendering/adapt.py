@@ -25,11 +25,14 @@ class Adapter:
         self.warnings: list[str] = []
 
     def conversation(self, messages: Sequence[Mapping[str, Any]]) -> list[Chat]:
-        """The same conversation, renderable. RequestError where a part of it is no text."""
+        """The same conversation, renderable. RequestError where a part of it is no text.
+
+        Calls and results are expected to match: `gateway.chat.history.heal` sees to that.
+        """
         chat = [self._message(index, message) for index, message in enumerate(messages)]
         chat = self._systems(chat)
-        chat = _pair_results(chat)
-        if not self._can.parallel_calls and self._can.splits_calls:
+        chat = _with_names(chat)
+        if self._can.splits_calls:
             chat = self._one_call_each(chat)
         if not self._can.same_role_twice:
             chat = self._merge_neighbours(chat)
@@ -103,11 +106,10 @@ class Adapter:
         }
 
     def _arguments(self, place: str, arguments: Any) -> Any:
-        if isinstance(arguments, str) and arguments.strip():
-            value, text = _json_object(arguments), arguments
-        else:
-            value = arguments if isinstance(arguments, Mapping) else {}
-            text = json.dumps(value, ensure_ascii=False)
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments or {}, ensure_ascii=False)
+        text = arguments if arguments.strip() else "{}"
+        value = _json_object(text)
         if value is not None:
             return value if self._can.arguments == "mapping" else text
         if self._can.broken_arguments:
@@ -141,7 +143,11 @@ class Adapter:
         system, rest = chat[0], chat[1:]
         for at, message in enumerate(rest):
             if message["role"] == "user":
-                return [*rest[:at], {**message, "content": self._joined((system["content"], message["content"]))}, *rest[at + 1 :]]
+                return [
+                    *rest[:at],
+                    {**message, "content": self._joined((system["content"], message["content"]))},
+                    *rest[at + 1 :],
+                ]
         return [{**system, "role": "user"}, *rest]
 
     def _one_call_each(self, chat: list[Chat]) -> list[Chat]:
@@ -219,28 +225,12 @@ def _mergeable(one: Chat, other: Chat) -> bool:
     return same and "tool_calls" not in one and "tool_calls" not in other
 
 
-def _pair_results(chat: list[Chat]) -> list[Chat]:
-    """Tool results in the order of their calls, each with its function's name: most templates pair them by order alone."""
-    paired: list[Chat] = []
-    at = 0
-    while at < len(chat):
-        message = chat[at]
-        paired.append(message)
-        at += 1
-        calls = message.get("tool_calls")
-        if calls:
-            end = _results_end(chat, at)
-            paired += _paired(calls, chat[at:end])
-            at = end
-    return paired
-
-
-def _paired(calls: Sequence[Chat], results: Sequence[Chat]) -> list[Chat]:
-    order = {call["id"]: (position, call["function"]["name"]) for position, call in reversed(list(enumerate(calls)))}
-    named: list[tuple[int, Chat]] = []
-    for at, result in enumerate(results):
-        if "tool_call_id" not in result and at < len(calls):
-            result = {**result, "tool_call_id": calls[at]["id"]}
-        position, name = order.get(result.get("tool_call_id"), (len(calls), ""))
-        named.append((position, result if "name" in result or not name else {**result, "name": name}))
-    return [result for _, result in sorted(named, key=lambda pair: pair[0])]
+def _with_names(chat: list[Chat]) -> list[Chat]:
+    """Every tool result with its function's name, which some templates print."""
+    names: dict[str, str] = {}
+    named: list[Chat] = []
+    for message in chat:
+        names.update((call["id"], call["function"]["name"]) for call in message.get("tool_calls") or ())
+        name = names.get(message.get("tool_call_id", "")) if message["role"] == "tool" else None
+        named.append({**message, "name": name} if name and "name" not in message else message)
+    return named

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from .environment import RenderFailure, Template
 from .opening import common_prefix, without_thinking
+from .switches import THINKING_SWITCHES
 
 Messages = Sequence[Mapping[str, Any]]
 ArgumentForm = Literal["mapping", "string"]
@@ -40,7 +41,7 @@ class Capabilities:
     text_beside_calls: bool
     parallel_calls: bool
     splits_calls: bool
-    """Whether parallel calls may be told one after the other instead."""
+    """Whether parallel calls must and can be told one after the other."""
     results: bool
     nine_character_ids: bool
     tools: bool
@@ -67,6 +68,15 @@ class _Probe:
         except RenderFailure:
             return None
 
+    def generation(self, *, thinking: bool | None) -> str:
+        """The generation prompt after a user's message, with thinking asked for, forbidden or not mentioned."""
+        extra = {} if thinking is None else dict.fromkeys(self.template.reads.intersection(THINKING_SWITCHES), thinking)
+        try:
+            bare, full = (self.template.render([_USER], generation=on, extra=extra) for on in (False, True))
+        except RenderFailure:
+            return ""
+        return full[len(common_prefix(bare, full)) :]
+
     def shows(self, messages: Messages, *needles: str, tools: Sequence[Mapping[str, Any]] = ()) -> bool:
         """Whether every needle arrives, in this order."""
         text, at = self.text(messages, tools), 0
@@ -82,10 +92,13 @@ class _Probe:
 def probe(template: Template) -> Capabilities:
     """Everything the adaptations ask of this template; a few dozen small renders."""
     look = _Probe(template)
+    template.null_tools = look.text([_USER]) is not None
     lists = not look.shows([_USER], "needleuser") and look.shows([_parted("needleuser")], "needleuser")
     call = _call_form(look)
     arguments, content = call or ("mapping", "empty")
     history = _History(arguments, content)
+    parallel = look.shows(history.two(), "needlevalue1", "needlevalue2", "needleresult1", "needleresult2", tools=[_TOOL])
+    one_by_one = look.shows([*history.one(), *history.one(_NINE[1])[1:]], "needlevalue1", "needlevalue2", tools=[_TOOL])
     return Capabilities(
         header=_header(look),
         arguments=arguments,
@@ -93,8 +106,8 @@ def probe(template: Template) -> Capabilities:
         call_content=content,
         calls=call is not None,
         text_beside_calls=look.shows(history.one(text="needletext"), "needletext", "needlecall"),
-        parallel_calls=look.shows(history.two(), "needlevalue1", "needlevalue2", "needleresult1", "needleresult2", tools=[_TOOL]),
-        splits_calls=look.shows([*history.one(), *history.one()[1:]], "needleresult", "needleresult", tools=[_TOOL]),
+        parallel_calls=parallel,
+        splits_calls=not parallel and one_by_one,
         results=look.shows(history.one(), "needleresult", tools=[_TOOL]),
         nine_character_ids=_wants_nine(look, history),
         tools=_shows_tools(look),
@@ -102,7 +115,8 @@ def probe(template: Template) -> Capabilities:
         text_lists=lists,
         part_joiner=_joiner(look),
         system=look.shows([_system("needlesystem"), _USER], "needlesystem", "needleuser"),
-        developer=look.shows([{"role": "developer", "content": "needledeveloper"}, _USER], "needledeveloper", "needleuser"),
+        developer="developer" in template.words
+        and look.shows([{"role": "developer", "content": "needledeveloper"}, _USER], "needledeveloper", "needleuser"),
         late_system=_keeps_late_system(look),
         same_role_twice=look.text([_USER, _LAST]) is not None,
         reasoning_key=next((key for key in ("reasoning_content", "reasoning", "thinking") if key in template.words), None),
@@ -170,7 +184,10 @@ def _header(look: _Probe) -> str:
         return ""
     start = len(common_prefix(before, after))
     end = after.find("needleanswer", start)
-    return without_thinking(after[start:end]) if end >= 0 else ""
+    header = without_thinking(after[start:end]) if end >= 0 else ""
+    prompts = [look.generation(thinking=thinking) for thinking in (None, True, False)]
+    shorter = (generation for generation in prompts if header.startswith(generation))
+    return min(filter(None, shorter), key=len, default=header)
 
 
 def _wants_nine(look: _Probe, history: _History) -> bool:

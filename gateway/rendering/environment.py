@@ -72,12 +72,12 @@ def _raise_exception(message: str) -> NoReturn:
     raise TemplateError(message)
 
 
-def _tojson(  # noqa: PLR0913 - the filter's own arguments
+def _tojson(  # the filter's own arguments, in its own order
     value: Any,
-    ensure_ascii: bool = False,
+    ensure_ascii: bool = False,  # noqa: FBT001, FBT002
     indent: int | None = None,
     separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
+    sort_keys: bool = False,  # noqa: FBT001, FBT002
 ) -> str:
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
@@ -111,6 +111,8 @@ class Template:
         self.text = text
         self.reads = frozenset(meta.find_undeclared_variables(tree)) - frozenset(environment.globals)
         self.words = frozenset(constants) | {node.attr for node in tree.find_all(nodes.Getattr)}
+        # Without tools transformers passes null; a template that cannot stand it gets no variable at all.
+        self.null_tools = True
         self.literals = "\0".join([node.data for node in tree.find_all(nodes.TemplateData)] + constants)
 
     def render(
@@ -121,10 +123,12 @@ class Template:
         generation: bool,
         extra: Mapping[str, Any] | None = None,
     ) -> str:
-        """The prompt's text, or RenderFailure. Without tools the variable stays undefined: null or [] changes many prompts."""
+        """The prompt's text, or RenderFailure."""
         context: dict[str, Any] = {**self._variables, **(extra or {})}
         if tools:
             context["tools"] = tools
+        elif self.null_tools:
+            context["tools"] = None
         try:
             return self._compiled.render(context, messages=messages, add_generation_prompt=generation)
         except TemplateError as error:

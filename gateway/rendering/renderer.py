@@ -1,7 +1,6 @@
 """Conversations to prompts, through the model's own chat template."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -12,25 +11,13 @@ from parsers import Tool
 from .adapt import Adapter
 from .capabilities import Capabilities, probe
 from .environment import Clock, RenderFailure, Template
+from .loading import Vocabulary, load
 from .opening import common_prefix, opening_of
 from .switches import forwarded
 from .tokens import PromptEncoder, Shield
 
 Messages = Sequence[Mapping[str, Any]]
 _SEARCHED = 64  # messages tried one by one to find the one a template refuses
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What a template and a prompt need of the tokenizer.
-
-    `special`: texts by variable name (`bos_token`, `eos_token` ...). `adds_bos`: whether the model always expects the bos
-    token first. `tokenizer_json`: the fast tokenizer's description; None where the engine tokenizes.
-    """
-
-    special: Mapping[str, str] = field(default_factory=dict)
-    adds_bos: bool = False
-    tokenizer_json: str | None = None
 
 
 class _Voice:
@@ -61,6 +48,12 @@ class Renderer:
         if vocabulary.tokenizer_json is not None:
             literals = self._default.template.literals + "\0" + self._tool_use.template.literals
             self._encoder = PromptEncoder(vocabulary.tokenizer_json, literals=literals)
+
+    @classmethod
+    def load(cls, tokenizer: str | None, chat_template: str | None = None, *, clock: Clock = datetime.now) -> "Renderer":
+        """For a tokenizer folder or hub id, or None; `chat_template`: None (its own), a path, or `toolwire/<name>`."""
+        templates, vocabulary = load(tokenizer, chat_template)
+        return cls(templates, vocabulary, clock=clock)
 
     @property
     def capabilities(self) -> Capabilities:

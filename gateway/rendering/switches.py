@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _OWN = frozenset({"messages", "tools", "add_generation_prompt", "bos_token", "eos_token", "unk_token", "pad_token"})
-_THINKING = ("enable_thinking", "thinking")
+THINKING_SWITCHES = ("enable_thinking", "thinking")
 
 
 def forwarded(options: Mapping[str, Any], reads: frozenset[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -17,13 +17,13 @@ def forwarded(options: Mapping[str, Any], reads: frozenset[str]) -> tuple[dict[s
         elif name in reads:
             passed[name] = value
         elif (switch := _thinking_switch(name, reads)) is not None:
-            passed.setdefault(switch, value if name in _THINKING else value not in ("none", None))
+            passed.setdefault(switch, value if name in THINKING_SWITCHES else value not in ("none", None))
         else:
             warnings.append(f"The chat template does not read {name}; it was ignored.")
     return passed, tuple(warnings)
 
 
 def _thinking_switch(name: str, reads: frozenset[str]) -> str | None:
-    if name not in (*_THINKING, "reasoning_effort"):
+    if name not in (*THINKING_SWITCHES, "reasoning_effort"):
         return None
-    return next((switch for switch in _THINKING if switch in reads), None)
+    return next((switch for switch in THINKING_SWITCHES if switch in reads), None)

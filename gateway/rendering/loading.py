@@ -1,0 +1,94 @@
+"""Finds a model's chat template and vocabulary: in a tokenizer folder or on the hub, in a file, or among our own."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import chat_templates
+from gateway.errors import SettingsError
+
+OURS = "toolwire/"
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a template and a prompt need of the tokenizer.
+
+    `special`: texts by variable name (`bos_token`, `eos_token` ...). `adds_bos`: whether the model always expects the bos
+    token first. `tokenizer_json`: the fast tokenizer's description; None where the engine tokenizes.
+    """
+
+    special: Mapping[str, str] = field(default_factory=dict)
+    adds_bos: bool = False
+    tokenizer_json: str | None = None
+
+
+def load(tokenizer: str | None, chat_template: str | None) -> tuple[dict[str, str], Vocabulary]:
+    """Templates by name and the vocabulary. SettingsError says what is missing and what to set instead."""
+    own: dict[str, str] = {}
+    vocabulary = Vocabulary()
+    if tokenizer is not None:
+        own, vocabulary = _from_tokenizer(tokenizer)
+    if chat_template is not None:
+        return {"default": template_text(chat_template)}, vocabulary
+    if not own:
+        source = (
+            f"The tokenizer {tokenizer!r} has no chat template" if tokenizer else "Neither a tokenizer nor a chat template is set"
+        )
+        raise SettingsError(f"{source}; set `chat_template` to a file or to one of: {_our_names()}.")
+    return own, vocabulary
+
+
+def template_text(chat_template: str) -> str:
+    """The source that a `chat_template` setting names: a path, or `toolwire/<name>` for one of ours."""
+    if chat_template.startswith(OURS):
+        try:
+            return chat_templates.load(chat_template.removeprefix(OURS))
+        except chat_templates.UnknownTemplate as error:
+            raise SettingsError(f"chat_template {chat_template!r} is not one of: {_our_names()}.") from error
+    try:
+        return Path(chat_template).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The chat template {chat_template!r} cannot be read: {error}") from error
+
+
+def _our_names() -> str:
+    return ", ".join(OURS + name for name in chat_templates.names())
+
+
+def _from_tokenizer(source: str) -> tuple[dict[str, str], Vocabulary]:
+    tokenizer = _auto_tokenizer(source)
+    template = tokenizer.chat_template
+    templates = dict(template) if isinstance(template, Mapping) else {"default": template} if template else {}
+    special = {name: str(text) for name, text in tokenizer.special_tokens_map.items() if isinstance(text, str)}
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        logging.getLogger(__name__).warning(
+            "%s has no fast tokenizer: prompts are sent as text, control tokens unguarded", source
+        )
+    return templates, Vocabulary(
+        special=special,
+        adds_bos=_adds_bos(tokenizer),
+        tokenizer_json=backend.to_str() if backend is not None else None,
+    )
+
+
+def _auto_tokenizer(source: str) -> Any:
+    if source.startswith(("/", ".", "~")):
+        source = str(Path(source).expanduser())
+        if not Path(source).is_dir():
+            raise SettingsError(f"There is no tokenizer folder {source!r}.")
+    from transformers import AutoTokenizer  # takes seconds
+
+    try:
+        return AutoTokenizer.from_pretrained(source)
+    except (OSError, ValueError, ImportError, KeyError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise SettingsError(f"The tokenizer {source!r} cannot be loaded: {reason}") from error
+
+
+def _adds_bos(tokenizer: Any) -> bool:
+    ids = tokenizer("a").input_ids
+    return bool(ids) and tokenizer.bos_token_id is not None and ids[0] == tokenizer.bos_token_id
