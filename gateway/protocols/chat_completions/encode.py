@@ -91,11 +91,11 @@ class _Choice:
     def encode(self, event: Event) -> str:
         """The chunks of one event, none or more."""
         match event:
-            case ContentDelta(text):
+            case ContentDelta():
                 self._wordless = False
-                return f"{self._content}{quoted(text)}}}{self._closing()}"
-            case ToolCallArguments(index, fragment):
-                return self._more_arguments(index, fragment)
+                return f"{self._content}{quoted(event.text)}}}{self._closing() if self.logprobs else self._close}"
+            case ToolCallArguments():
+                return self._more_arguments(event.index, event.fragment)
             case ReasoningDelta(text):
                 if not self._shape.reasoning:
                     return ""
@@ -138,7 +138,7 @@ class _Choice:
         if self._shape.legacy and index:
             return ""
         self._empty_arguments = False
-        return f"{self._arguments}{quoted(fragment)}{self._arguments_close}{self._closing()}"
+        return f"{self._arguments}{quoted(fragment)}{self._arguments_close}{self._closing() if self.logprobs else self._close}"
 
     def _finish(self, reason: str) -> str:
         """An empty delta with the reason. A turn that said nothing has empty content rather than none."""

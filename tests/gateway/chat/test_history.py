@@ -11,13 +11,13 @@ from gateway.chat.history import NO_RESULT, heal
 Message = dict[str, Any]
 
 
-def calls(*ids: str | None) -> Message:
-    made = [{"type": "function", "function": {"name": "f", "arguments": "{}"}} | ({"id": id} if id else {}) for id in ids]
+def calls(*names: str | None) -> Message:
+    made = [{"type": "function", "function": {"name": "f", "arguments": "{}"}} | ({"id": name} if name else {}) for name in names]
     return {"role": "assistant", "content": None, "tool_calls": made}
 
 
-def result(id: str | None, content: str = "r") -> Message:
-    return {"role": "tool", "content": content} | ({"tool_call_id": id} if id else {})
+def result(name: str | None, content: str = "r") -> Message:
+    return {"role": "tool", "content": content} | ({"tool_call_id": name} if name else {})
 
 
 def user(content: str = "u") -> Message:

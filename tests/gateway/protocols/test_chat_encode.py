@@ -159,7 +159,7 @@ def test_a_call_is_opened_once_with_everything_and_then_only_grows() -> None:
     opening, *more = deltas(found)[1:-1]
     ids = [delta["tool_calls"][0]["id"] for delta in (opening, more[2])]
     assert len(set(ids)) == 2
-    assert all(id.startswith("call_") for id in ids)
+    assert all(name.startswith("call_") for name in ids)
     assert opening == {"tool_calls": [{"index": 0, "id": ids[0], "type": "function", "function": {"name": "f", "arguments": ""}}]}
     assert more == [
         {"tool_calls": [{"index": 0, "function": {"arguments": '{"a"'}}]},
