@@ -1,0 +1,49 @@
+"""The language of model turns: text to events, messages to text, tools to grammars. Standard library only, no I/O."""
+
+from .description import Format
+from .errors import ConstraintError, FormatError, ParsersError, UnknownFormat, UnwritableError
+from .events import (
+    ContentDelta,
+    Event,
+    Finish,
+    Notice,
+    NoticeKind,
+    ReasoningDelta,
+    ToolCallArguments,
+    ToolCallEnd,
+    ToolCallStart,
+    normal,
+)
+from .fold import fold
+from .message import Message, Tool, ToolCall, ToolLike, Tools
+from .parser import Parser
+from .registry import detect, get, names
+
+__all__ = [
+    "ConstraintError",
+    "ContentDelta",
+    "Event",
+    "Finish",
+    "Format",
+    "FormatError",
+    "Message",
+    "Notice",
+    "NoticeKind",
+    "Parser",
+    "ParsersError",
+    "ReasoningDelta",
+    "Tool",
+    "ToolCall",
+    "ToolCallArguments",
+    "ToolCallEnd",
+    "ToolCallStart",
+    "ToolLike",
+    "Tools",
+    "UnknownFormat",
+    "UnwritableError",
+    "detect",
+    "fold",
+    "get",
+    "names",
+    "normal",
+]

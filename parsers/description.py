@@ -1,0 +1,280 @@
+"""The vocabulary in which a family's turn is described, once, for parser, writer, grammars and template check.
+
+A description is a tree. Its leaves are markers (exact text) and regions (stretches read by one reader). It has two readings:
+the *strict* one, which the writer and the grammars follow, writes every marker and every gap and takes the first of several
+alternatives; the *lenient* one, which the parser follows, skips any whitespace between framing leaves, accepts all alternatives
+and all spellings, and lets soft nodes be missing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+# ---- leaves: framing
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Exact text. `spellings` are further texts that models write in its place. Whitespace at its ends is a gap when read.
+
+    `repairs`: reading it puts a slip of the model right; this says which.
+    """
+
+    text: str
+    spellings: tuple[str, ...] = ()
+    repairs: str = ""
+
+    def texts(self) -> tuple[str, ...]:
+        """What is looked for in a turn, without whitespace at the ends."""
+        return tuple(dict.fromkeys(core for text in (self.text, *self.spellings) if (core := text.strip())))
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Any whitespace when read, exactly `text` when written."""
+
+    text: str
+
+
+# ---- leaves: regions
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text of one channel."""
+
+    channel: Literal["content", "reasoning"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolName:
+    """The name of the tool, up to the marker that follows. `prefix` is text before the name that may be missing."""
+
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallId:
+    """The model's own id for the call, up to the marker that follows. `sample` shows its form to the writer."""
+
+    sample: str = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonArguments:
+    """The arguments as one JSON object; it ends by its own structure."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonCall:
+    """A whole call as one JSON object, keys in any order; the first of each tuple is the written one.
+
+    `needs_arguments`: without an arguments key it is no call (for formats where no marker announces one).
+    """
+
+    name: tuple[str, ...] = ("name",)
+    arguments: tuple[str, ...] = ("arguments", "parameters")
+    needs_arguments: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NameKeyedCall:
+    """A call as a JSON object with one key, the tool's name, whose value is the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedArguments:
+    """Arguments as tagged text, each `header` value `close`.
+
+    `header` holds `{key}`, and `{string}` where the format itself says whether a value is text (`true`) or JSON (`false`);
+    spaces in it stand for any whitespace and its quotes may be missing. `trim`: one newline on either side of a value is
+    framing; without it values are verbatim. `joint` is written between two arguments and after the last.
+    `unwrap` are keys that models wrap all arguments in; they are undone unless the tool declares such a property.
+    """
+
+    header: str
+    close: str
+    trim: bool = False
+    joint: str = "\n"
+    unwrap: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCall:
+    """`name(key=literal, ...)`; literals are Python's or JSON's."""
+
+
+# ---- inner nodes
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """One after the other."""
+
+    nodes: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """May be missing; written when the message has something for it."""
+
+    node: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Soft:
+    """Always written, yet models leave it out."""
+
+    node: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """Read where models write it, never written by us."""
+
+    node: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of several; the first is the written one."""
+
+    nodes: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """One or more, with `separator` written between them; `spellings` are other separators that models write.
+
+    `tight`: the separator must be there; otherwise it may be missing.
+    """
+
+    node: "Node"
+    separator: str = ""
+    spellings: tuple[str, ...] = ()
+    tight: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call, from the first leaf that belongs to it alone to the last."""
+
+    node: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """Calls with no marker before them, believed only when they are the whole content of the turn."""
+
+    node: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaved:
+    """Free text with `node` embedded any number of times."""
+
+    text: Text
+    node: "Node"
+
+
+Leaf = Marker | Text | ToolName | CallId | JsonArguments | JsonCall | NameKeyedCall | TaggedArguments | PythonCall
+Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved
+
+content = Text("content")
+reasoning = Text("reasoning")
+tool_name = ToolName()
+call_id = CallId()
+json_arguments = JsonArguments()
+json_call = JsonCall()
+python_call = PythonCall()
+
+
+def marker(text: str, *spellings: str) -> Marker:
+    """Exact text, and other spellings that are read as the same."""
+    return Marker(text, spellings)
+
+
+def surplus(text: str) -> Marker:
+    """Text that a model writes once too often; reading it is a repair."""
+    return Marker(text, repairs=f"a surplus {text}")
+
+
+def gap(text: str) -> Gap:
+    """Whitespace: any when read, this when written."""
+    return Gap(text)
+
+
+def seq(*nodes: Node) -> Node:
+    """The nodes, one after the other."""
+    return nodes[0] if len(nodes) == 1 else Seq(nodes)
+
+
+def optional(*nodes: Node) -> Optional:
+    """The nodes, or nothing."""
+    return Optional(seq(*nodes))
+
+
+def soft(*nodes: Node) -> Soft:
+    """The nodes, which models sometimes leave out."""
+    return Soft(seq(*nodes))
+
+
+def unwritten(*nodes: Node) -> Unwritten:
+    """The nodes, which some models add."""
+    return Unwritten(seq(*nodes))
+
+
+def either(*nodes: Node) -> Either:
+    """One of the nodes; the first is the written one."""
+    return Either(nodes)
+
+
+def many(*nodes: Node, separator: str = "", spellings: tuple[str, ...] = (), tight: bool = False) -> Many:
+    """The nodes once or more, with a separator."""
+    return Many(seq(*nodes), separator, spellings, tight)
+
+
+def call(*nodes: Node) -> Call:
+    """The leaves of one call."""
+    return Call(seq(*nodes))
+
+
+def bare(*nodes: Node) -> Bare:
+    """Calls that no marker announces."""
+    return Bare(seq(*nodes))
+
+
+def interleaved(text: Text, *nodes: Node) -> Interleaved:
+    """Free text with the nodes embedded."""
+    return Interleaved(text, seq(*nodes))
+
+
+def tagged_arguments(header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()) -> TaggedArguments:
+    """Arguments as tagged text."""
+    return TaggedArguments(header, close, trim, joint, unwrap)
+
+
+def thinking(opener: str, closer: str, *, inner: str = "\n", after: str = "\n\n", interruptible: bool = False) -> Optional:
+    """The reasoning block that most families share.
+
+    `interruptible`: a call inside it ends it, for families whose models forget the closer.
+    """
+    end: Node = Marker(closer)
+    return optional(
+        Marker(opener), gap(inner), reasoning, gap(inner), Soft(end) if interruptible else end, Gap(after)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A family's turn and what surrounds it.
+
+    `stop`: texts of the tokens that end a turn. `template`: file name of our chat template for it. `models`: for whom it is.
+    `ids`: how the model names its calls, for people. `sources`: where the facts come from.
+    """
+
+    name: str
+    turn: Node
+    aliases: tuple[str, ...] = ()
+    template: str | None = None
+    stop: tuple[str, ...] = ()
+    models: str = ""
+    ids: str = "none"
+    parallel: bool = True
+    sources: tuple[str, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""One file per family: a verbatim sample turn, where the facts come from, and `FORMAT`."""

@@ -1,0 +1,59 @@
+"""Hermes, and the Qwen models that speak it: one JSON object per `<tool_call>` block.
+
+    <think>
+    The user wants the weather.
+    </think>
+
+    Let me look.
+    <tool_call>
+    {"name": "get_weather", "arguments": {"city": "Oslo"}}
+    </tool_call>
+    <tool_call>
+    {"name": "get_time", "arguments": {"zone": "CET"}}
+    </tool_call>
+
+Where no `<think>` stands in the turn the prompt may have opened it. A call before `</think>` ends reasoning.
+"""
+
+from ..description import (
+    Format,
+    bare,
+    content,
+    either,
+    gap,
+    interleaved,
+    json_call,
+    many,
+    marker,
+    seq,
+    soft,
+    surplus,
+    thinking,
+    unwritten,
+)
+
+_several = seq(marker("["), many(json_call, separator=",", tight=True), marker("]"))
+_block = seq(
+    gap("\n"),
+    marker("<tool_call>"),
+    gap("\n"),
+    unwritten(marker("```json", "```")),
+    either(many(json_call, separator="\n", spellings=(",",)), _several),
+    unwritten(marker("```")),
+    gap("\n"),
+    unwritten(surplus("}")),
+    soft(marker("</tool_call>")),
+)
+
+FORMAT = Format(
+    name="hermes",
+    aliases=("qwen3_json", "qwen2_5", "qwen25", "qwen", "qwen3", "qwq"),
+    models="Hermes 2 Pro, 3, 4; Qwen2.5; QwQ; Qwen3 (dense and MoE); SmolLM2 with our template",
+    template="hermes.jinja",
+    stop=("<|im_end|>", "<|endoftext|>"),
+    turn=seq(
+        thinking("<think>", "</think>", interruptible=True),
+        interleaved(content, either(_block, bare(json_call), bare(_several))),
+    ),
+    sources=("https://huggingface.co/Qwen/Qwen3-8B", "https://huggingface.co/NousResearch/Hermes-3-Llama-3.1-8B"),
+)

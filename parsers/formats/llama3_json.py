@@ -1,0 +1,24 @@
+"""Llama 3.1, 3.2, 3.3: a bare JSON object with `name` and `parameters`; no marker announces it and none ends it.
+
+    {"name": "get_weather", "parameters": {"city": "Oslo"}}
+
+`<|python_tag|>` may stand before it. Several calls are separated by `; `, by a newline, or by nothing. An object is a call only if
+it has a name and `parameters` or `arguments`; any other JSON is text.
+"""
+
+from ..description import Format, JsonCall, content, interleaved, many, marker, seq, unwritten
+
+_call = JsonCall(arguments=("parameters", "arguments"), needs_arguments=True)
+
+FORMAT = Format(
+    name="llama3_json",
+    aliases=("llama3", "llama4_json", "llama"),
+    models="Llama 3.1, 3.2, 3.3; Llama 4 with a JSON template",
+    template="llama3_json.jinja",
+    stop=("<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"),
+    turn=interleaved(
+        content,
+        seq(unwritten(marker("<|python_tag|>")), many(_call, separator="; ", spellings=(";", ","))),
+    ),
+    sources=("https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_1/",),
+)

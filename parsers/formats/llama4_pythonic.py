@@ -1,0 +1,29 @@
+"""Llama 4, Llama 3.2 with a pythonic template, ToolACE: a list of Python calls.
+
+    [get_weather(city='Oslo', days=3), now()]
+
+Llama 4 may write it between `<|python_start|>` and `<|python_end|>`, and text around it. Values are Python's literals, JSON's
+`true`, `false` and `null` among them.
+"""
+
+from ..description import Format, content, gap, interleaved, many, marker, python_call, seq, unwritten
+
+FORMAT = Format(
+    name="llama4_pythonic",
+    aliases=("pythonic", "toolace", "llama4"),
+    models="Llama 4; Llama 3.2 with a pythonic template; ToolACE",
+    template="llama4_pythonic.jinja",
+    stop=("<|eot|>", "<|eot_id|>", "<|eom|>", "<|end_of_text|>"),
+    turn=interleaved(
+        content,
+        seq(
+            gap("\n"),
+            unwritten(marker("<|python_start|>")),
+            marker("["),
+            many(python_call, separator=", ", tight=True),
+            marker("]"),
+            unwritten(marker("<|python_end|>")),
+        ),
+    ),
+    sources=("https://www.llama.com/docs/model-cards-and-prompt-formats/llama4/",),
+)

@@ -1,0 +1,112 @@
+"""A call in Python's syntax: `name(key=literal, ...)`. Literals are read by the JSON reader in its Python mode."""
+
+import re
+from typing import TYPE_CHECKING
+
+from ..automaton import Position
+from .frame import NAME_LIMIT
+from .json_value import SPACE, JsonValue, State
+from .values import quoted
+
+if TYPE_CHECKING:
+    from ..parser import Parser
+
+_NAME = re.compile(r"([^\W\d][\w.\-]*)[ \t\r\n]*\(")
+_OPEN_NAME = re.compile(r"[^\W\d][\w.\-]*[ \t\r\n]*\Z")
+_KEYWORD = re.compile(r"""(["']?)([^\W\d][\w\-]*)\1[ \t\r\n]*=[ \t\r\n]*""")
+_OPEN_KEYWORD = re.compile(r"""["']?(?:[^\W\d][\w\-]*["']?[ \t\r\n]*)?\Z""")
+
+
+class PythonCallReader:
+    """Reads one call."""
+
+    __slots__ = ("_behind_value", "_count", "_key", "_named", "_position", "_repairs", "_value")
+
+    def __init__(self, position: Position) -> None:
+        self._position = position
+        self._named = False
+        self._key = ""
+        self._count = 0
+        self._value: JsonValue | None = None
+        self._behind_value = False
+        self._repairs: set[str] = set()
+
+    def read(self, parser: "Parser") -> bool:
+        if not self._named:
+            return self._name(parser)
+        if self._value is not None:
+            return self._read_value(parser)
+        match = SPACE.match(parser.buffer, parser.at)
+        if match:
+            parser.skip(match.end())
+        if parser.at == len(parser.buffer):
+            return False
+        return self._structure(parser, parser.buffer[parser.at])
+
+    def finish(self, parser: "Parser") -> bool:
+        parser.skip(len(parser.buffer))
+        return False
+
+    def _name(self, parser: "Parser") -> bool:
+        match = _NAME.match(parser.buffer, parser.at)
+        if match is None or match.end() - parser.at > NAME_LIMIT:
+            if match is None and _OPEN_NAME.match(parser.buffer, parser.at) and len(parser.buffer) - parser.at <= NAME_LIMIT:
+                return False
+            parser.reject("literal_marker", "what stands there is not a Python call")
+            return True
+        parser.hold()
+        parser.name = match.group(1)
+        self._named = True
+        parser.skip(match.end())
+        return True
+
+    def _structure(self, parser: "Parser", character: str) -> bool:
+        if character == ")":
+            if not self._open(parser):
+                return True
+            parser.skip(parser.at + 1)
+            parser.arguments("}" if self._count else "{}")
+            parser.go(self._position)
+        elif character == "," and self._behind_value:
+            self._behind_value = False
+            parser.skip(parser.at + 1)
+        elif self._behind_value:
+            parser.reject("malformed", "the arguments of a call are broken")
+        else:
+            return self._keyword(parser)
+        return True
+
+    def _keyword(self, parser: "Parser") -> bool:
+        match = _KEYWORD.match(parser.buffer, parser.at)
+        if match is None or match.end() - parser.at > NAME_LIMIT:
+            if match is None and _OPEN_KEYWORD.match(parser.buffer, parser.at) and len(parser.buffer) - parser.at <= NAME_LIMIT:
+                return False
+            parser.reject("malformed", "an argument without a name cannot be read")
+            return True
+        if not self._open(parser):
+            return True
+        self._key = match.group(2)
+        parser.skip(match.end())
+        self._value = JsonValue(python=True)
+        self._count += 1
+        parser.arguments(("{" if self._count == 1 else ", ") + quoted(self._key) + ": ")
+        return True
+
+    def _open(self, parser: "Parser") -> bool:
+        return parser.call_open or parser.open_call(parser.name or "", parser.call_id)
+
+    def _read_value(self, parser: "Parser") -> bool:
+        value = self._value
+        assert value is not None
+        if value.state is State.VALUE and (match := SPACE.match(parser.buffer, parser.at)):
+            parser.skip(match.end())
+        parser.skip(value.feed(parser.buffer, parser.at))
+        if value.state is State.BAD:
+            parser.reject("malformed", f"the value of {self._key} is not a literal")
+            return True
+        parser.arguments(value.take())
+        if value.state is not State.DONE:
+            return False
+        self._value = None
+        self._behind_value = True
+        return True

@@ -1,0 +1,308 @@
+"""Arguments as tagged text. A value that can only be a string streams; one that may still change its type waits for its end.
+
+Nothing is escaped in these formats, so a value may contain the text of a closer. A closer counts only where what follows it, behind
+whitespace, is something that may follow (the next header, the end of the call) or the end of the turn.
+"""
+
+import re
+from functools import lru_cache
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING
+
+from ..automaton import Position, opening_texts
+from ..description import TaggedArguments
+from .boundary import boundary, in_order, whole
+from .frame import NAME_LIMIT, texts_behind
+from .json_value import SPACE, JsonValue, State
+from .values import allowed_types, as_json_or_text, knows, quoted, typed
+
+if TYPE_CHECKING:
+    from ..parser import Parser
+
+_LOOKAHEAD = 256
+"""Characters of whitespace behind a closer that are looked past."""
+
+
+class TagTable:
+    """The texts and patterns of one TaggedArguments leaf at its position."""
+
+    def __init__(self, position: Position) -> None:
+        leaf = position.leaf
+        assert isinstance(leaf, TaggedArguments)
+        self.leaf = leaf
+        self.close = leaf.close.strip()
+        self.opener = opening_texts(leaf)[0]
+        self.header = _header_pattern(leaf.header)
+        self.header_end = leaf.header.rstrip()[-1]
+        self.markers = texts_behind(position)
+        self.between = in_order([self.opener, *self.markers])
+        bare = [self.opener, *(m for m in self.markers if m != self.opener)]
+        enders = [self.close, *bare] if not leaf.trim else [self.close, "\n" + self.close, *("\n" + m for m in bare)]
+        self.enders = in_order(enders)
+        self.behind = {m: texts_behind(position.markers[m]) for m in self.markers if m in position.markers}
+
+
+@lru_cache(maxsize=1024)
+def table_of(position: Position) -> TagTable:
+    """The table of a position, made once."""
+    return TagTable(position)
+
+
+@lru_cache(maxsize=256)
+def _header_pattern(header: str) -> re.Pattern[str]:
+    """The lenient reading of a header: any whitespace, quotes that may be missing, the type mark that may be missing."""
+    body = header.strip()
+    key_class = r"[^\"'<>\n]" if '"{key}"' in body else r"[^>\n]"
+    mark = re.search(r'(\s*)(\w+)="\{string\}"', body)
+    before, after = (body[: mark.start()], body[mark.end() :]) if mark else (body, "")
+    text = _lenient(before, key_class)
+    if mark:
+        text += rf"(?:\s+{mark.group(2)}\s*=\s*[\"']?(?P<string>true|false)[\"']?)?\s*" + _lenient(after, key_class)
+    return re.compile(text)
+
+
+def _lenient(text: str, key_class: str) -> str:
+    parts: list[str] = []
+    for piece in re.split(r'(\{key\}|"|\s+)', text):
+        if piece == "{key}":
+            parts.append(rf"(?P<key>{key_class}{{1,{NAME_LIMIT}}}?)")
+        elif piece == '"':
+            parts.append("[\"']?")
+        elif piece.isspace():
+            parts.append(r"\s+")
+        else:
+            parts.append(re.escape(piece))
+    return "".join(parts)
+
+
+class TaggedReader:
+    """Reads all arguments of one call."""
+
+    __slots__ = (
+        "_count",
+        "_first",
+        "_in_value",
+        "_key",
+        "_mark",
+        "_parts",
+        "_position",
+        "_streams",
+        "_table",
+        "_types",
+        "_unwrapping",
+    )
+
+    def __init__(self, position: Position) -> None:
+        self._position = position
+        self._table = table_of(position)
+        self._count = 0
+        self._in_value = False
+        self._key = ""
+        self._mark: str | None = None
+        self._types: frozenset[str] = frozenset()
+        self._streams = False
+        self._first = False
+        self._unwrapping = False
+        self._parts: list[str] = []
+
+    def read(self, parser: "Parser") -> bool:
+        return self._read_value(parser, at_end=False) if self._in_value else self._between(parser, at_end=False)
+
+    def finish(self, parser: "Parser") -> bool:
+        while parser.at < len(parser.buffer) and parser.reader is self:
+            if not self._in_value:
+                if not self._between(parser, at_end=True):
+                    parser.skip(len(parser.buffer))
+                    return False
+            elif not self._read_value(parser, at_end=True):
+                break
+        if parser.reader is not self:
+            return True
+        return not self._in_value and parser.reason != "length" and self._close_at_end(parser)
+
+    def _close_at_end(self, parser: "Parser") -> bool:
+        """The turn ended by itself between two arguments: a call without its closers, if its format lets them be missing."""
+        if not self._position.accepting or not parser.call_open:
+            return False
+        parser.notice("repaired", "a call without its closing markers")
+        self._end(parser)
+        parser.go(self._position)
+        return True
+
+    # ---- between values
+    def _between(self, parser: "Parser", *, at_end: bool) -> bool:
+        match = SPACE.match(parser.buffer, parser.at)
+        if match:
+            parser.skip(match.end())
+        if parser.at == len(parser.buffer):
+            return False
+        table = self._table
+        found = (whole if at_end else boundary)(table.between).match(parser.buffer, parser.at)
+        if found is None:
+            parser.reject("malformed", "between two arguments stands what is neither an argument nor the end of the call")
+            return True
+        marker = found.group(1)
+        if marker is None:
+            return False
+        if marker == table.opener:
+            return self._header(parser)
+        if not self._open(parser):
+            return True
+        self._end(parser)
+        target = self._position.markers.get(marker)
+        if target is None:
+            parser.enter(self._position.openers[marker])
+            return True
+        if target.scope != self._position.scope:
+            parser.notice("repaired", "a call without its closing marker")
+        parser.skip(parser.at + len(marker))
+        parser.go(target)
+        return True
+
+    def _header(self, parser: "Parser") -> bool:
+        match = self._table.header.match(parser.buffer, parser.at)
+        if match is None:
+            end = parser.buffer.find(self._table.header_end, parser.at + len(self._table.opener), parser.at + 2 * NAME_LIMIT)
+            if end < 0 and len(parser.buffer) - parser.at < 2 * NAME_LIMIT:
+                return False
+            parser.reject("malformed", "the header of an argument is broken")
+            return True
+        if self._table.leaf.trim and match.end() == len(parser.buffer) and not parser.reason:
+            return False  # the newline that belongs to the header may be next
+        if not self._open(parser):
+            return True
+        end = match.end()
+        if self._table.leaf.trim and parser.buffer.startswith("\n", end):
+            end += 1
+        parser.skip(end)
+        self._begin(parser, self._key_of(parser, match.group("key")), match.groupdict().get("string"))
+        return True
+
+    def _key_of(self, parser: "Parser", written: str) -> str:
+        key = written.strip()
+        unquoted = key.strip("\"'")
+        return unquoted if unquoted != key and knows(parser.tool, unquoted) else key
+
+    def _open(self, parser: "Parser") -> bool:
+        return parser.call_open or parser.open_call(parser.name or "", parser.call_id)
+
+    def _begin(self, parser: "Parser", key: str, mark: str | None) -> None:
+        self._key, self._mark = key, mark
+        self._in_value = True
+        self._types = allowed_types(parser.tool, key)
+        self._unwrapping = key in self._table.leaf.unwrap and not knows(parser.tool, key) and not self._count
+        text_by_schema = self._types == {"string"}
+        has_marks = "{string}" in self._table.leaf.header
+        self._streams = not self._unwrapping and (mark == "true" or (text_by_schema and not has_marks))
+        if self._streams:
+            parser.arguments(self._lead() + '"')
+
+    def _lead(self) -> str:
+        self._count += 1
+        return ("{" if self._count == 1 else ", ") + quoted(self._key) + ": "
+
+    # ---- values
+    def _read_value(self, parser: "Parser", *, at_end: bool) -> bool:
+        table = self._table
+        start = parser.at
+        while True:
+            match = (whole if at_end else boundary)(table.enders).search(parser.buffer, start)
+            if match is None:
+                self._take(parser, len(parser.buffer))
+                return False
+            if match.start() > parser.at and match.start() >= start:
+                self._take(parser, match.start())
+            ender = match.group(1)
+            if ender is None:
+                return False
+            verdict = self._ends(parser, match.start(), ender, at_end=at_end)
+            if verdict is None:
+                return False
+            if verdict:
+                return self._close(parser, match.start(), ender)
+            start = match.start() + 1
+            self._take(parser, start)
+
+    def _take(self, parser: "Parser", end: int) -> None:
+        """Text of the value."""
+        text = parser.buffer[parser.at : end]
+        parser.skip(end)
+        if not text:
+            return
+        if self._streams:
+            parser.arguments(encode_basestring(text)[1:-1])
+        else:
+            self._parts.append(text)
+
+    def _ends(self, parser: "Parser", start: int, ender: str, *, at_end: bool) -> bool | None:
+        """Whether the value ends at this text; None: not enough has arrived to tell."""
+        table = self._table
+        marker = ender.removeprefix("\n")
+        if marker == table.opener:
+            match = table.header.match(parser.buffer, start + len(ender) - len(marker))
+            if match is None:
+                close_by = parser.buffer.find(table.header_end, start + len(ender), start + 2 * NAME_LIMIT)
+                waits = close_by < 0 and len(parser.buffer) - start < 2 * NAME_LIMIT and not at_end
+                return None if waits else False
+            return parser.tool is None or knows(parser.tool, self._key_of(parser, match.group("key")))
+        follow = table.between if marker == table.close else table.behind.get(marker, ())
+        return self._followed(parser, start + len(ender), follow, at_end=at_end)
+
+    def _followed(self, parser: "Parser", end: int, follow: tuple[str, ...], *, at_end: bool) -> bool | None:
+        match = SPACE.match(parser.buffer, end, end + _LOOKAHEAD)
+        behind = match.end() if match else end
+        if behind - end >= _LOOKAHEAD:
+            return False
+        if behind == len(parser.buffer):
+            return True if at_end else None
+        for stop in parser.format.stop:
+            if parser.buffer.startswith(stop, behind):
+                return True
+        if not follow:
+            return False
+        found = (whole if at_end else boundary)(follow).match(parser.buffer, behind)
+        if found is None:
+            return False
+        return None if found.group(1) is None else True
+
+    def _close(self, parser: "Parser", start: int, ender: str) -> bool:
+        marker = ender.removeprefix("\n")
+        kept = len(marker) if marker != self._table.close else 0
+        self._in_value = False
+        if self._streams:
+            parser.arguments('"')
+        else:
+            parser.arguments(self._value(parser))
+        self._parts.clear()
+        if kept:
+            parser.notice("repaired", "an argument without its closing marker")
+        parser.skip(start + len(ender) - kept)
+        return True
+
+    def _value(self, parser: "Parser") -> str:
+        raw = "".join(self._parts)
+        if self._unwrapping and (inner := _members(raw)) is not None:
+            self._count += 1
+            parser.notice("repaired", f"all arguments wrapped in {self._key}")
+            return "{" + inner
+        if self._mark == "true":
+            value = quoted(raw)
+        elif self._mark == "false" or (self._types == {"string"} and "{string}" in self._table.leaf.header):
+            value = as_json_or_text(raw) if parser.tool is None or self._mark == "false" else quoted(raw)
+        else:
+            value = typed(raw, self._types)
+        return self._lead() + value
+
+    def _end(self, parser: "Parser") -> None:
+        parser.arguments("}" if self._count else "{}")
+
+
+def _members(raw: str) -> str | None:
+    """The members of the JSON object that a value is, without its braces; None when it is none or is empty."""
+    value = JsonValue()
+    word = raw.strip()
+    end = value.feed(word, 0)
+    written = value.take().strip()
+    if value.state is not State.DONE or word[end:].strip() or not written.startswith("{"):
+        return None
+    return written[1:-1].strip() or None

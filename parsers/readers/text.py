@@ -1,0 +1,197 @@
+"""Free text: everything up to the next marker that may follow.
+
+Whitespace beside framing is framing: at the end of the text so far it is held, given out when text follows, dropped before a
+marker. At the beginning it is dropped behind a marker as long as the turn has no content yet. A marker that can only open the
+turn (`<think>`) is looked for until the first text.
+"""
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from ..automaton import Position, compile_turn, reachable
+from ..description import Marker, Node, Text
+from .boundary import boundary, in_order, whole
+
+if TYPE_CHECKING:
+    from ..parser import Parser
+
+Channel = Literal["content", "reasoning"]
+
+
+@lru_cache(maxsize=256)
+def strays(turn: Node, channel: Channel) -> tuple[str, ...]:
+    """Reasoning markers with no meaning in a channel: a closer in content, a second opener in reasoning."""
+    texts: list[str] = []
+    for position in reachable(compile_turn(turn)):
+        reasoning = position.text
+        if reasoning is None or not (isinstance(reasoning.leaf, Text) and reasoning.leaf.channel == "reasoning"):
+            continue
+        if channel == "reasoning" and isinstance(position.leaf, Marker):
+            texts.extend(position.leaf.texts())
+        if channel == "content":
+            texts.extend(text for text, closer in reasoning.markers.items() if closer.text is not None)
+    return in_order(texts)
+
+
+@lru_cache(maxsize=4096)
+class TextTable:
+    """What may end a free text, computed once per position."""
+
+    def __init__(self, before: Position) -> None:
+        position = before if isinstance(before.leaf, Text) else before.text
+        assert position is not None
+        assert isinstance(position.leaf, Text)
+        self.position = position
+        self.channel: Channel = position.leaf.channel
+        self.markers = position.markers | before.markers
+        self.openers = position.openers | before.openers
+        targets = self.markers | self.openers
+        self.bare = frozenset(text for text, target in targets.items() if target.bare)
+        into_call = {text for text, target in self.markers.items() if target.text is None} | self.openers.keys()
+        self.drafts = frozenset(into_call if self.channel == "reasoning" else self.bare)
+
+    def watched(self, fmt_stop: tuple[str, ...], stray: tuple[str, ...], *, drafts: bool) -> tuple[str, ...]:
+        """The texts to look for; without those that begin a draft unless `drafts`."""
+        texts = {*self.markers, *self.openers}
+        return in_order([*(texts if drafts else texts - self.drafts), *fmt_stop, *stray])
+
+
+class TextReader:
+    """Reads one stretch of free text."""
+
+    __slots__ = ("_literal", "_pattern", "_space", "_table", "_watched", "_wrote", "channel", "position")
+
+    def __init__(self, before: Position) -> None:
+        self._use(TextTable(before))
+        self.position = self._table.position
+        self.channel: Channel = self._table.channel
+        self._space: list[str] = []
+        self._wrote = False
+        self._literal = 0
+
+    def _use(self, table: TextTable) -> None:
+        self._table = table
+        self._watched: tuple[str, ...] = ()
+        self._pattern: re.Pattern[str] | None = None
+
+    def resume(self, literal: int, space: list[str]) -> None:
+        """Go on with this text after what looked like framing: the next `literal` characters are text."""
+        self._use(TextTable(self.position))
+        self._space = space
+        self._literal = literal
+        self._wrote = self._wrote or not literal
+
+    # ---- the reader's contract
+    def read(self, parser: "Parser") -> bool:
+        if self._literal:
+            return self._pass_literal(parser)
+        match = (self._pattern or self._compile(parser)).search(parser.buffer, parser.at)
+        if match is None:
+            self._pass(parser, len(parser.buffer))
+            return False
+        if match.start() > parser.at:
+            self._pass(parser, match.start())
+            return True
+        marker: str | None = match.group(1)
+        if marker is None:  # cut off: it may become a marker
+            return False
+        self._at_marker(parser, marker)
+        return True
+
+    def finish(self, parser: "Parser") -> bool:
+        while parser.at < len(parser.buffer) and parser.reader is self:
+            match = whole(self._watched).search(parser.buffer, parser.at)
+            if match is not None and match.start() == parser.at:
+                self._at_marker(parser, match.group(1))
+            else:
+                self._pass(parser, match.start() if match is not None else len(parser.buffer))
+        if parser.reader is self and (self._wrote or not (parser.framed or parser.wrote_content)):
+            self._flush_space(parser)
+        return True
+
+    # ---- markers
+    def _compile(self, parser: "Parser") -> re.Pattern[str]:
+        stray = strays(parser.format.turn, self.channel)
+        self._watched = self._table.watched(parser.format.stop, stray, drafts=parser.drafts_left > 0)
+        self._pattern = boundary(self._watched)
+        return self._pattern
+
+    def _at_marker(self, parser: "Parser", marker: str) -> None:
+        target = self._table.markers.get(marker)
+        opener = self._table.openers.get(marker)
+        if target is None and opener is None:
+            self._without_meaning(parser, marker)
+            return
+        if marker in self._table.drafts:
+            if marker in self._table.bare and (parser.wrote_content or self._wrote or parser.completed):
+                self._as_text(parser, marker)
+                return
+            parser.begin_draft(self, marker, self._space)
+        if target is None or target.text is None:
+            parser.hold(self._space)
+        self._space = []
+        self._pattern = None
+        if opener is not None:
+            parser.enter(opener)
+            return
+        assert target is not None
+        parser.framed = True
+        parser.skip(parser.at + len(marker))
+        parser.go(target)
+
+    def _without_meaning(self, parser: "Parser", marker: str) -> None:
+        """The end of the turn, or a reasoning marker that has no partner."""
+        is_stop = marker in parser.format.stop
+        if not is_stop and parser.draft is not None:
+            parser.abandon_draft()
+            return
+        if not is_stop and (parser.dropped_stray or (self.channel == "reasoning" and self._wrote)):
+            self._as_text(parser, marker)
+            return
+        if not is_stop:
+            parser.dropped_stray = True
+            if parser.wrote_content:
+                parser.notice("literal_marker", f"{marker} stands where it has no meaning and was dropped")
+        parser.framed = True
+        parser.skip(parser.at + len(marker))
+
+    # ---- text
+    def _as_text(self, parser: "Parser", marker: str) -> None:
+        self._pass(parser, parser.at + len(marker))
+
+    def _pass_literal(self, parser: "Parser") -> bool:
+        end = min(parser.at + self._literal, len(parser.buffer))
+        self._literal -= end - parser.at
+        self._pass(parser, end)
+        return True
+
+    def _pass(self, parser: "Parser", end: int) -> None:
+        """Text up to `end`: give out what is certain to be text, hold the whitespace behind it."""
+        text = parser.buffer[parser.at : end]
+        body = text.rstrip()
+        if body:
+            if parser.draft is not None:
+                parser.abandon_draft()
+                return
+            if not self._wrote:
+                self._begin(parser, len(body) - len(body.lstrip()))
+            self._flush_space(parser)
+            parser.pass_text(self.channel, end - len(text) + len(body))
+        if parser.at < end:
+            self._space.append(parser.buffer[parser.at : end])
+            parser.skip(end)
+
+    def _begin(self, parser: "Parser", lead: int) -> None:
+        """The first text of this stretch: markers that only open the turn no longer count."""
+        self._wrote = True
+        if self.channel == "reasoning" or (parser.framed and not parser.wrote_content):
+            self._space = []
+            parser.skip(parser.at + lead)
+        if self._table.position is not self.position or self._table is not TextTable(self.position):
+            self._use(TextTable(self.position))
+
+    def _flush_space(self, parser: "Parser") -> None:
+        if self._space:
+            parser.emit_text(self.channel, "".join(self._space))
+            self._space = []
