@@ -87,7 +87,7 @@ def tool(name: str, *, strict: bool) -> dict[str, Any]:
 
 
 def requests() -> Iterator[dict[str, Any]]:
-    """Every kind of request in turn: required or named, one tool or more, strict or not, one call or any number, streamed or whole."""
+    """Every kind in turn: required or named, one tool or more, strict or not, one call or any number, streamed or whole."""
     names = list(SCHEMAS)
     kinds = itertools.product((True, False), ("required", "named"), (True, False), range(len(names)))
     for seed, (strict, choice, stream, first) in enumerate(itertools.cycle(kinds)):
