@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import Iterable, Sequence
 
-from gateway.errors import GatewayError, LimitError
+from gateway.errors import GatewayError, LimitError, MethodNotAllowed
 from gateway.middleware.asgi import Message, Send
 
 Headers = list[tuple[bytes, bytes]]
@@ -37,8 +37,8 @@ async def send_error(send: Send, error: GatewayError) -> None:
     headers: Headers = [(b"x-should-retry", b"true" if error.retryable else b"false")]
     if isinstance(error, LimitError):
         headers.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
-    if error.status == 405:
-        headers.append((b"allow", b"POST"))
+    if isinstance(error, MethodNotAllowed):
+        headers.append((b"allow", error.allow.encode()))
     if error.status == 413:
         headers.append((b"connection", b"close"))
     await send_json(send, json.dumps(error.body()).encode(), status=error.status, headers=headers)

@@ -1,0 +1,82 @@
+"""The real application on a free loopback port, as clients meet it."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+
+from gateway.app import create_app
+from gateway.settings import Settings
+
+PATIENCE = 30.0
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A running gateway: its address, and the application inside for what cannot be asked over HTTP."""
+
+    url: str
+    app: FastAPI
+
+    @property
+    def base_url(self) -> str:
+        """What the official clients are given."""
+        return f"{self.url}/v1"
+
+    def post(self, body: Any = None, **more: Any) -> httpx.Response:
+        """One chat completion request, as JSON unless `content` is given."""
+        fields = more if "content" in more else {"json": body, **more}
+        return httpx.post(f"{self.base_url}/chat/completions", timeout=PATIENCE, **fields)
+
+    def running(self) -> float:
+        """Generations going on now."""
+        samples = [sample for metric in self.app.state.house.metrics.running.collect() for sample in metric.samples]
+        return sum(sample.value for sample in samples)
+
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Whether all generations end within this time."""
+        return wait_for(lambda: self.running() == 0, seconds)
+
+
+def wait_for(condition: Any, seconds: float) -> bool:
+    """Whether the condition becomes true within this time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@contextmanager
+def serving(settings: Settings | Mapping[str, Any]) -> Iterator[Gateway]:
+    """The gateway with these settings, until the block is left."""
+    known = settings if isinstance(settings, Settings) else Settings.model_validate(settings)
+    app = create_app(known)
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        assert wait_for(lambda: server.started or not thread.is_alive(), PATIENCE)
+        assert server.started, "the gateway did not start"
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield Gateway(f"http://127.0.0.1:{port}", app)
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+
+
+def replay_model(folder: Path, turns: Sequence[Mapping[str, Any]], **entry: Any) -> dict[str, Any]:
+    """A model's entry that plays these turns, written into the folder; a Hermes model unless told otherwise."""
+    name = entry.pop("name", "scripted")
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(turn) + "\n" for turn in turns), encoding="utf-8")
+    return {"name": name, "backend": "replay", "turns": str(path), "parser": "hermes", **entry}
