@@ -36,7 +36,7 @@ class RequestError(GatewayError):
 
     status = 400
     type = "invalid_request_error"
-    code = "invalid_value"
+    code: str | None = "invalid_value"
 
 
 class BodyUnreadable(RequestError):
@@ -53,10 +53,14 @@ class BodyTooLarge(RequestError):
 
 
 class MethodNotAllowed(RequestError):
-    """This URL knows only other methods."""
+    """This URL knows only other methods: those in `allow`."""
 
     status = 405
     code = "method_not_allowed"
+
+    def __init__(self, message: str, *, allow: str = "POST") -> None:
+        super().__init__(message)
+        self.allow = allow
 
 
 class ResponseSchemaInvalid(RequestError):

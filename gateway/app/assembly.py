@@ -19,7 +19,7 @@ from gateway.rendering.round_trip import pick_format
 from gateway.settings import AnyModel, EmbeddedModel, ReplayModel, VllmModel
 from parsers import Format, UnknownFormat
 
-DEFAULT_TEMPLATE = "toolwire/smollm2"
+DEFAULT_TEMPLATE = "toolwire/hermes"
 """The template of the model that comes with the gateway; its own knows no tools."""
 
 
@@ -77,7 +77,7 @@ def renderer_of(model: AnyModel, facts: EngineFacts | None = None) -> tuple[Rend
         return _of_gguf(model)
     template, tokenizer = model.chat_template, model.tokenizer
     if isinstance(model, ReplayModel) and template is None and tokenizer is None:
-        template = f"toolwire/{Path(configured_format(model).template).stem}"
+        template = _ours_for(configured_format(model), model)
     if isinstance(model, VllmModel) and tokenizer is None:
         tokenizer = (facts.root or facts.model) if facts else None
         if tokenizer is None:
@@ -107,7 +107,13 @@ def _format(model: AnyModel, renderer: Renderer) -> Format:
             f"models: {model.name}: no tool-call format fits its chat template; set parser to one of "
             f"{', '.join(parsers.names())}, or chat_template to one that shows tools"
         )
-    return picked
+    return parsers.get(picked)
+
+
+def _ours_for(fmt: Format, model: AnyModel) -> str:
+    if fmt.template is None:
+        raise SettingsError(f"models: {model.name}: set chat_template; there is none of ours for {fmt.name}")
+    return f"toolwire/{fmt.template.removesuffix('.jinja')}"
 
 
 def configured_format(model: AnyModel) -> Format:

@@ -45,10 +45,10 @@ def translate_framework_errors(app: FastAPI) -> None:
 
 
 def _of_http(request: Request, error: Exception) -> GatewayError:
-    status = error.status_code if isinstance(error, HTTPException) else 500
+    status, headers = (error.status_code, error.headers or {}) if isinstance(error, HTTPException) else (500, {})
     what = f"{request.method} {request.url.path}"
     if status == 405:
-        return MethodNotAllowed(f"Not allowed to {request.method} on {request.url.path}.")
+        return MethodNotAllowed(f"Not allowed to {request.method} on {request.url.path}.", allow=headers.get("Allow", "GET"))
     if status == 404:
         return RequestError(
             f"Unknown request URL: {what}. Please check the URL for typos, or see /docs for what this server answers.",

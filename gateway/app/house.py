@@ -15,7 +15,8 @@ from gateway.telemetry.observer import Observer
 
 from .assembly import Assembled, assemble, open_backend
 
-RETRY_SECONDS = 3.0
+FIRST_RETRY, LAST_RETRY = 1.0, 30.0
+"""Seconds between two attempts to reach an engine, growing from the one to the other."""
 log = logging.getLogger(__name__)
 
 
@@ -72,9 +73,10 @@ class House:
 
     async def _wait_for(self, model: AnyModel, backend: Backend) -> None:
         """Try again until the engine answers. What is wrong with the entry then shows in `/ready` and in the log."""
-        reason = ""
+        reason, pause = "", FIRST_RETRY
         while model.name in self.catalog.waiting:
-            await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, LAST_RETRY)
             try:
                 await self._assemble(model, backend)
                 log.info("model %s is served now", model.name)

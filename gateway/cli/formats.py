@@ -20,7 +20,9 @@ def run(options: argparse.Namespace) -> None:
         listed = [{"name": f.name, "aliases": list(f.aliases), "template": f.template, "stop": list(f.stop)} for f in formats]
         sys.stdout.write(json.dumps(listed, ensure_ascii=False, indent=1) + "\n")
         return
-    sys.stdout.write(table([("FORMAT", "TEMPLATE", "ALIASES"), *((f.name, f.template, ", ".join(f.aliases)) for f in formats)]))
+    sys.stdout.write(
+        table([("FORMAT", "TEMPLATE", "ALIASES"), *((f.name, f.template or "-", ", ".join(f.aliases)) for f in formats)])
+    )
 
 
 def table(rows: list[tuple[str, ...]]) -> str:

@@ -25,20 +25,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Render the chat on stdin: a request body with messages and tools, or an array of messages."""
     from gateway.errors import GatewayError
-    from parsers import Tool
+    from gateway.rendering.preview import preview
 
     chat = _chat()
     try:
-        tools = [Tool.of(tool) for tool in chat.get("tools") or ()]
-        prompt = _renderer(options).render(chat["messages"], tools, chat.get("chat_template_kwargs") or {})
+        shown = preview(_renderer(options), chat)
     except GatewayError as error:
         raise Failure(str(error)) from None
-    if options.text:
-        sys.stdout.write(prompt.text)
-        return
-    tokens = None if prompt.token_ids is None else len(prompt.token_ids)
-    line = {"text": prompt.text, "opening": prompt.opening, "tokens": tokens, "warnings": list(prompt.warnings)}
-    sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+    sys.stdout.write(shown["text"] if options.text else json.dumps(shown, ensure_ascii=False) + "\n")
 
 
 def _chat() -> dict[str, Any]:
@@ -47,13 +41,9 @@ def _chat() -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Failure(f"stdin is not JSON ({error}); give a request body or an array of messages", code=USAGE) from None
     chat = {"messages": chat} if isinstance(chat, list) else chat
-    if not isinstance(chat, dict) or not _objects(chat.get("messages")) or not _objects(chat.get("tools") or []):
+    if not isinstance(chat, dict):
         raise Failure('expected {"messages": [...], "tools": [...]} or an array of messages on stdin', code=USAGE)
     return chat
-
-
-def _objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
 
 
 def _renderer(options: argparse.Namespace) -> "Renderer":

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 
 from gateway.errors import BackendUnavailable
 from gateway.planning.catalog import Catalog, ModelSpec
-from gateway.telemetry.metrics import Metrics
+from gateway.telemetry.metrics import TEXT, Metrics
 
 PROTOCOLS = {"chat_completions": True, "responses": False, "messages": False}
 PATIENCE = 2.0
@@ -44,10 +44,9 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
         error = BackendUnavailable("No model can be served now: " + "; ".join(f"{name}: {why}" for name, why in states.items()))
         return JSONResponse({**error.body(), "status": "unavailable", "models": states}, status_code=error.status)
 
-    async def numbers(request: Request) -> Response:
+    async def numbers() -> Response:
         """Prometheus metrics."""
-        body, kind = metrics.exposition(request.headers.get("accept", ""))
-        return Response(body, headers={"content-type": kind})
+        return Response(metrics.exposition(), headers={"content-type": TEXT})
 
     async def its_version() -> dict[str, str]:
         """The gateway's version."""
@@ -63,7 +62,8 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
         "/version": its_version,
     }
     for path, handler in handlers.items():
-        routes.add_api_route(path, handler, methods=["GET", "HEAD"], response_model=None, operation_id=f"get{path}")
+        routes.add_api_route(path, handler, methods=["GET"], response_model=None)
+        routes.add_api_route(path, handler, methods=["HEAD"], response_model=None, include_in_schema=False)
     return routes
 
 

@@ -1,8 +1,6 @@
 """The numbers Prometheus may ask for. One registry per application, so that two of them can live in one process."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST as OPENMETRICS
-from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
@@ -12,6 +10,7 @@ class Metrics:
     """Every metric of the gateway. Labels are configured names or fixed words, never a client's text."""
 
     def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each one, which nobody asks for
         self.registry = CollectorRegistry()
 
         def counter(name: str, text: str, *labels: str) -> Counter:
@@ -33,8 +32,6 @@ class Metrics:
         self.duration = histogram("request_seconds", "From the request to the end of its turn", "model")
         self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)
 
-    def exposition(self, accept: str = "") -> tuple[bytes, str]:
-        """All metrics as text, and its content type."""
-        if "application/openmetrics-text" in accept:
-            return generate_openmetrics(self.registry), OPENMETRICS
-        return generate_latest(self.registry), TEXT
+    def exposition(self) -> bytes:
+        """All metrics as text of the type TEXT."""
+        return generate_latest(self.registry)

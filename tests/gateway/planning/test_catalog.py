@@ -1,0 +1,40 @@
+"""Names and aliases lead to models; everything else is told."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import BackendUnavailable, UnknownModel
+from gateway.planning.catalog import Catalog
+from tests.support.planned import scripted
+
+
+def test_a_model_is_found_by_name_and_by_alias(tmp_path: Path) -> None:
+    spec = scripted(tmp_path, "x", aliases=("gpt-4o",))
+    catalog = Catalog([spec])
+    assert catalog.find("scripted") is spec
+    assert catalog.find("gpt-4o") is spec
+    assert list(catalog) == [spec]
+
+
+def test_an_unknown_name_is_answered_with_those_that_exist(tmp_path: Path) -> None:
+    catalog = Catalog([scripted(tmp_path, "x", aliases=("gpt-4o",))])
+    with pytest.raises(UnknownModel) as refused:
+        catalog.find("gpt-5" + "x" * 500)
+    assert (refused.value.status, refused.value.code, refused.value.param) == (404, "model_not_found", "model")
+    assert "does not exist or you do not have access to it. Served here: `scripted`, `gpt-4o`." in str(refused.value)
+    assert len(str(refused.value)) < 300
+
+
+def test_a_model_whose_engine_is_not_up_is_no_unknown_one(tmp_path: Path) -> None:
+    spec = replace(scripted(tmp_path, "x"), name="later", aliases=("soon",))
+    catalog = Catalog()
+    catalog.expect("later", ("soon",), reason="nobody answers at http://x")
+    with pytest.raises(BackendUnavailable, match="`soon` cannot be served yet: nobody answers"):
+        catalog.find("soon")
+    with pytest.raises(UnknownModel, match="Served here: `later`, `soon`"):
+        catalog.find("never")
+    catalog.add(spec)
+    assert catalog.find("soon") is spec
+    assert catalog.waiting == {}
