@@ -88,7 +88,7 @@ class EmbeddedBackend:
         server, self._server = self._server, None
         for job in self._jobs:
             job.cancelled = True
-            job.bridge.put((0, {"error": {"message": "it has been closed"}}))
+            job.bridge.put((0, {"error": {"code": 503, "message": "it has been closed"}}))
         await asyncio.to_thread(self._threads.shutdown)
         del server  # the engine's own thread ends here
 

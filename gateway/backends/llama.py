@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.chat.events import Piece, TokenLogprob, Usage
 from gateway.chat.plan import Plan
-from gateway.errors import BackendError, BackendGarbled, BackendRefused, ContextTooLong, GatewayError
+from gateway.errors import BackendError, BackendGarbled, BackendRefused, BackendUnavailable, ContextTooLong, GatewayError
 
 from .gguf import GgufModel
 from .guidance import grammar_for
@@ -125,4 +125,6 @@ def refusal(error: Mapping[str, Any]) -> GatewayError:
     code = error.get("code")
     if isinstance(code, int) and 400 <= code < 500:
         return BackendRefused(message, status=code)
+    if code == 503:
+        return BackendUnavailable(f"The embedded engine takes no request: {message}")
     return BackendError(f"The embedded engine failed: {message}")

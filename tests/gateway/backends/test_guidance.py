@@ -1,0 +1,54 @@
+"""Lark text for llama.cpp: control tokens by id, everything else untouched."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.backends.guidance import HEADER, grammar_for, with_token_ids
+from gateway.chat.plan import Constraint
+from gateway.errors import ResponseSchemaInvalid, SettingsError, ToolSchemaInvalid
+
+CONTROL = {"<|a|>": 7, "[CALL]": 9, "<|a|>b": 8}
+
+
+@pytest.mark.parametrize(
+    ("lark", "expected"),
+    [
+        ('start: "<|a|>x" y', 'start: (<[7]> "x") y'),
+        ('start: "x[CALL]"+ ', 'start: ("x" <[9]>)+ '),
+        ('start: "[CALL]"', "start: (<[9]>)"),
+        ('start: "<|a|>b"', "start: (<[8]>)"),
+        ('start: "q\\"<|a|>\\\\" "<|a|>"', 'start: ("q\\"" <[7]> "\\\\") (<[7]>)'),
+        ('start: %json {"const": "<|a|>", "x": "}"} "<|a|>"', 'start: %json {"const": "<|a|>", "x": "}"} (<[7]>)'),
+        ('start: /"<|a|>"/ "n"', 'start: /"<|a|>"/ "n"'),
+        ('start: T // "<|a|>"\nT: "<|a|>"\n', 'start: T // "<|a|>"\nT: "<|a|>"\n'),
+        ('start: "plain"', 'start: "plain"'),
+    ],
+)
+def test_control_tokens_become_ids(lark, expected):
+    assert with_token_ids(lark, CONTROL) == expected
+
+
+@given(st.text(alphabet='ab"\\/<|>[]CAL \n{}:%json', max_size=40))
+def test_without_control_tokens_nothing_changes(text):
+    assert with_token_ids(text, {}) == text
+
+
+def test_each_kind_becomes_lark():
+    assert grammar_for(Constraint("lark", HEADER + 'start: "a"'), {}) == HEADER + 'start: "a"'
+    assert grammar_for(Constraint("json_object", None), {}).startswith(HEADER + 'start: %json {"type": "object", "x-guidance"')
+    assert '"item_separator": ", "' in grammar_for(Constraint("json_schema", {"type": "string"}), {})
+
+
+@pytest.mark.parametrize(
+    ("constraint", "error", "told"),
+    [
+        (Constraint("lark", "start: nowhere"), ToolSchemaInvalid, "nowhere"),
+        (Constraint("json_schema", {"type": "strange"}), ResponseSchemaInvalid, "strange"),
+        (Constraint("json_schema", {"not": {"type": "string"}}), ResponseSchemaInvalid, "not"),
+        (Constraint("structural_tag", {}), SettingsError, "lark"),
+    ],
+)
+def test_what_llama_cpp_would_silently_drop_is_refused(constraint, error, told):
+    with pytest.raises(error, match=told):
+        grammar_for(constraint, {})

@@ -1,0 +1,357 @@
+"""The vLLM backend against a real socket that plays what a vLLM 0.32 was recorded to send."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from gateway.backends.http import Timeouts
+from gateway.backends.vllm import VllmBackend
+from gateway.chat.events import TokenLogprob, Usage
+from gateway.chat.plan import Constraint
+from gateway.errors import (
+    BackendError,
+    BackendGarbled,
+    BackendRefused,
+    BackendTimeout,
+    BackendUnavailable,
+    ContextTooLong,
+    GatewayError,
+)
+
+MODELS = {"object": "list", "data": [{"id": "served", "object": "model", "root": "/models/served", "max_model_len": 100}]}
+
+
+def choice(text: str = "", *, index: int = 0, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "index": index,
+        "text": text,
+        "logprobs": None,
+        "finish_reason": finish,
+        "stop_reason": None,
+        "token_ids": None,
+        **more,
+    }
+
+
+def chunk(*choices: dict[str, Any], **more: Any) -> bytes:
+    head = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "served"}
+    return b"data: " + json.dumps({**head, "choices": list(choices), **more}).encode() + b"\n\n"
+
+
+USAGE = chunk(
+    usage={"prompt_tokens": 9, "total_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}}
+)
+DONE = b"data: [DONE]\n\n"
+HELLO = [chunk(choice("Hel")), chunk(choice("lo", finish="stop")), USAGE, DONE]
+
+
+class Engine:
+    """A HTTP/1.1 server that answers with a script and remembers what it was asked."""
+
+    def __init__(self, blocks: list[bytes], *, status: int = 200, pause: float = 0.0, cut_short: bool = False) -> None:
+        self.blocks, self.status, self.pause, self.cut_short = blocks, status, pause, cut_short
+        self.asked: list[tuple[str, dict[str, str], Any]] = []
+        self.connections = 0
+        self.left = asyncio.Event()
+        self.url = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                first, *lines = head.decode().strip().split("\r\n")
+                headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                path = first.split()[1]
+                self.asked.append((path, headers, json.loads(body) if body else None))
+                await self.answer(path, reader, writer)
+                if self.cut_short and path == "/v1/completions":
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.left.set()
+        finally:
+            writer.close()
+
+    async def answer(self, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if path != "/v1/completions":
+            known = {"/v1/models": MODELS, "/version": {"version": "0.32.0"}, "/health": {}, "/tokenize": {"count": 30}}
+            body = json.dumps(known[path]).encode()
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+            return
+        writer.write(b"HTTP/1.1 %d X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n" % self.status)
+        gone = asyncio.create_task(reader.read(1)) if self.pause else None
+        for block in self.blocks:
+            writer.write(b"%x\r\n%s\r\n" % (len(block), block))
+            await writer.drain()
+            if gone is not None:
+                await asyncio.wait([gone], timeout=self.pause)
+                if gone.done():
+                    raise ConnectionError
+        if not self.cut_short:
+            writer.write(b"0\r\n\r\n")
+        if gone is not None:
+            gone.cancel()
+
+    def body(self) -> Any:
+        return [body for path, _, body in self.asked if path == "/v1/completions"][-1]
+
+
+@asynccontextmanager
+async def playing(engine: Engine, **settings: Any) -> AsyncGenerator[VllmBackend]:
+    server = await asyncio.start_server(engine.serve, "127.0.0.1", 0)
+    engine.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    backend = VllmBackend(url=engine.url, **settings)
+    try:
+        yield backend
+    finally:
+        await backend.close()
+        server.close()
+
+
+def answer_of(run, kit, engine, plan, **settings):
+    async def ask():
+        async with playing(engine, **settings) as backend:
+            return await kit.read_all(backend, plan)
+
+    return run(ask())
+
+
+def error_of(run, kit, engine, plan=None, **settings) -> GatewayError:
+    with pytest.raises(GatewayError) as caught:
+        answer_of(run, kit, engine, plan or kit.plan(ids=(1, 2), max_tokens=5), **settings)
+    return caught.value
+
+
+def test_text_finish_and_usage(run, kit):
+    pieces = answer_of(run, kit, Engine(HELLO), kit.plan(ids=(1, 2, 3), max_tokens=5))
+    assert kit.text_of(pieces) == "Hello"
+    assert [piece.finish_reason for piece in pieces] == [None, "stop", None]
+    assert pieces[-1].usage == Usage(9, 3, 4)
+
+
+def test_what_arrives_together_is_one_list(run, kit):
+    async def batches():
+        async with playing(Engine([b"".join(HELLO)])) as backend, backend.stream(kit.plan(ids=(1,), max_tokens=5)) as items:
+            return [len(batch) async for batch in items]
+
+    assert run(batches()) == [3]
+
+
+def test_the_request_as_vllm_wants_it(run, kit):
+    engine = Engine(HELLO)
+    plan = kit.plan(
+        ids=(1, 2), max_tokens=7, temperature=0.5, seed=3, stop=("END",), logit_bias={"5": 1.0}, engine_extras={"top_k": 4},
+        constraint=Constraint("structural_tag", {"type": "structural_tag", "format": {"b": 1, "a": "é"}}),
+    )  # fmt: skip
+    answer_of(run, kit, engine, plan, model="mine", api_key="secret")
+    assert engine.asked[-1][1]["authorization"] == "Bearer secret"
+    assert engine.body() == {
+        "top_k": 4, "model": "mine", "prompt": [1, 2], "stream": True, "stream_options": {"include_usage": True}, "n": 1,
+        "max_tokens": 7, "temperature": 0.5, "seed": 3, "stop": ["END"], "logit_bias": {"5": 1.0},
+        "skip_special_tokens": False, "spaces_between_special_tokens": False,
+        "structured_outputs": {"structural_tag": '{"type":"structural_tag","format":{"b":1,"a":"é"}}'},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("constraint", "wire"),
+    [
+        (Constraint("json_schema", {"type": "object"}), {"json": {"type": "object"}}),
+        (Constraint("json_object", None), {"json_object": True}),
+        (Constraint("lark", 'start: "a"'), {"grammar": 'start: "a"'}),
+    ],
+)
+def test_other_constraints(run, kit, constraint, wire):
+    engine = Engine(HELLO)
+    answer_of(run, kit, engine, kit.plan(ids=(1,), max_tokens=5, constraint=constraint))
+    assert engine.body()["structured_outputs"] == wire
+
+
+def test_a_text_prompt_brings_its_own_special_tokens(run, kit):
+    engine = Engine(HELLO)
+    answer_of(run, kit, engine, kit.plan("<s>Hi", max_tokens=5))
+    assert (engine.body()["prompt"], engine.body()["add_special_tokens"]) == ("<s>Hi", False)
+
+
+@pytest.mark.parametrize(("ids", "room"), [((1,) * 40, 60), (None, 70)])
+def test_without_max_tokens_the_answer_may_fill_the_context(run, kit, ids, room):
+    engine = Engine(HELLO)
+    answer_of(run, kit, engine, kit.plan("text that /tokenize counts", ids=ids))
+    assert engine.body()["max_tokens"] == room
+    assert engine.body()["model"] == "served"
+
+
+def test_without_max_tokens_a_full_context_is_refused(run, kit):
+    error = error_of(run, kit, Engine(HELLO), kit.plan(ids=(1,) * 100))
+    assert isinstance(error, ContextTooLong)
+    assert "100 tokens" in error.message
+
+
+def test_choices_are_told_apart(run, kit):
+    blocks = [
+        chunk(choice("a", index=1), choice("b")),
+        chunk(choice("c", index=1, finish="length"), choice("d", finish="stop")),
+        USAGE,
+        DONE,
+    ]
+    pieces = answer_of(run, kit, Engine(blocks), kit.plan(ids=(1,), max_tokens=5, n=2))
+    assert [kit.text_of(pieces, index) for index in (0, 1)] == ["bd", "ac"]
+    assert {piece.choice: piece.finish_reason for piece in pieces if piece.finish_reason} == {1: "length", 0: "stop"}
+
+
+def test_log_probabilities_in_the_legacy_shape(run, kit):
+    wire = {
+        "tokens": ["Hel", "lo"],
+        "token_logprobs": [-0.5, None],
+        "top_logprobs": [{"Hel": -0.5, "He": -1.5, "Hey": -0.1}, None],
+        "text_offset": [0, 3],
+    }
+    blocks = [chunk(choice("Hello", finish="stop", logprobs=wire)), DONE]
+    engine = Engine(blocks)
+    pieces = answer_of(run, kit, engine, kit.plan(ids=(1,), max_tokens=5, top_logprobs=2))
+    assert engine.body()["logprobs"] == 2
+    assert pieces[0].logprobs == [TokenLogprob("Hel", -0.5, [("Hey", -0.1), ("Hel", -0.5)]), TokenLogprob("lo", 0.0, [])]
+
+
+CONTEXT = (
+    "This model's maximum context length is 100 tokens. However, your prompt contains 101 input tokens, which exceeds this limit "
+    "even without any output tokens. Please reduce the length of the input prompt."
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "seen"),
+    [
+        (400, {"error": {"message": "bad bias", "type": "BadRequestError", "param": None, "code": 400}}, BackendRefused, 400),
+        (400, {"error": {"message": CONTEXT, "type": "BadRequestError", "param": None, "code": 400}}, ContextTooLong, 400),
+        (422, {"detail": [{"loc": ["n"]}]}, BackendRefused, 422),
+        (404, {"error": {"message": "The model `x` does not exist."}}, BackendRefused, 502),
+        (401, {"error": "Unauthorized"}, BackendRefused, 502),
+        (500, {"error": {"message": "Internal server error"}}, BackendError, 502),
+        (503, {"error": {"message": "overloaded"}}, BackendUnavailable, 503),
+    ],
+)
+def test_an_engine_that_refuses(run, kit, status, body, kind, seen):
+    error = error_of(run, kit, Engine([json.dumps(body).encode()], status=status))
+    assert type(error) is kind
+    assert error.status == seen
+    told = body.get("error", body.get("detail"))
+    told = told["message"] if isinstance(told, dict) else told
+    assert (told if isinstance(told, str) else json.dumps(told)) in error.message
+
+
+def test_a_refusal_comes_before_the_stream_is_entered(run, kit):
+    async def enter():
+        async with playing(Engine([b"{}"], status=500)) as backend:
+            with pytest.raises(BackendError):
+                await backend.stream(kit.plan(ids=(1,), max_tokens=5)).__aenter__()
+
+    run(enter())
+
+
+def test_an_error_inside_a_200_stream(run, kit):
+    error = (
+        b'data: {"error": {"message": "Internal server error", "type": "InternalServerError", "param": null, "code": 500}}\n\n'
+    )
+    found = error_of(run, kit, Engine([chunk(choice("Hel")), error, DONE]))
+    assert type(found) is BackendError
+    assert "Internal server error" in found.message
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [chunk(choice("Hel"))],
+        [chunk(choice("Hel")), DONE],
+        [chunk(choice("Hel", finish="abort")), DONE],
+        [b"data: {not json\n\n", DONE],
+        [b"data: [1]\n\n", DONE],
+        [chunk(choice("a", index=4, finish="stop")), DONE],
+        [chunk(choice("a", finish="stop")), chunk(choice("b")), DONE],
+        [b'data: {"choices": [{"index": 0, "text": "\xff"}]}\n\n', DONE],
+    ],
+)
+def test_a_stream_that_cannot_be_trusted_is_garbled(run, kit, blocks):
+    assert type(error_of(run, kit, Engine(blocks))) is BackendGarbled
+
+
+def test_a_connection_that_breaks_in_the_middle(run, kit):
+    assert type(error_of(run, kit, Engine([chunk(choice("Hel"))], cut_short=True))) is BackendUnavailable
+
+
+def test_an_engine_that_is_not_there(run, kit):
+    async def ask():
+        server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        server.close()
+        await server.wait_closed()
+        backend = VllmBackend(url=f"http://127.0.0.1:{port}")
+        try:
+            assert not await backend.healthy()
+            for question in (backend.facts(), kit.read_all(backend, kit.plan(ids=(1,), max_tokens=5))):
+                with pytest.raises(BackendUnavailable, match="cannot be reached"):
+                    await question
+        finally:
+            await backend.close()
+
+    run(ask())
+
+
+def test_an_engine_that_falls_silent(run, kit):
+    error = error_of(run, kit, Engine(HELLO, pause=1.0), timeouts=Timeouts(read=0.2))
+    assert type(error) is BackendTimeout
+    assert error.status == 504
+
+
+def test_leaving_the_stream_closes_the_connection_at_once(run, kit):
+    async def leave():
+        engine = Engine([chunk(choice("x"))] * 1000, pause=0.01)
+        async with playing(engine) as backend:
+            async with backend.stream(kit.plan(ids=(1,), max_tokens=5)) as batches:
+                async for _ in batches:
+                    break
+            began = time.monotonic()
+            await asyncio.wait_for(engine.left.wait(), 5)
+            return time.monotonic() - began
+
+    assert run(leave()) < 0.5
+
+
+def test_being_cancelled_while_the_engine_thinks_closes_the_connection(run, kit):
+    async def leave():
+        engine = Engine([chunk(choice("x")), chunk(choice("x"))], pause=30)
+        async with playing(engine) as backend:
+            asking = asyncio.create_task(kit.read_all(backend, kit.plan(ids=(1,), max_tokens=5)))
+            await asyncio.sleep(0.2)
+            asking.cancel()
+            await asyncio.wait_for(engine.left.wait(), 1)
+
+    run(leave())
+
+
+def test_connections_are_used_again(run, kit):
+    async def ask_often():
+        engine = Engine(HELLO)
+        async with playing(engine) as backend:
+            for _ in range(5):
+                await kit.read_all(backend, kit.plan(ids=(1,), max_tokens=5))
+            return engine.connections
+
+    # the first question of all asks for the model's name, on the control connection
+    assert run(ask_often()) == 2
+
+
+def test_facts_and_health(run, kit):
+    async def ask():
+        async with playing(Engine([])) as backend:
+            return await backend.facts(), await backend.healthy()
+
+    facts, healthy = run(ask())
+    assert (facts.engine, facts.model, facts.max_model_len, facts.version) == ("vllm", "served", 100, "0.32.0")
+    assert facts.root == "/models/served"
+    assert healthy
