@@ -1,15 +1,22 @@
 """Chat Completions requests: what is taken, and OpenAI's code, field and words for what is not."""
 
+import copy
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gateway.chat.request import ResponseFormat, ToolChoice
 from gateway.errors import RequestError
+from gateway.protocols.chat_completions import schema
 from gateway.protocols.chat_completions.decode import Incoming, decoded
 from gateway.settings import Limits
 
 LIMITS = Limits()
+KEYS = sorted(
+    {*schema.ChatCompletionRequest.model_fields, *schema.Message.model_fields, *schema.Function.model_fields, "type", "text"}
+)
 USER = {"role": "user", "content": "hi"}
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}}
 
@@ -162,7 +169,7 @@ def test_what_is_refused(fields: dict[str, Any], code: str, param: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "words"),
+    ("parameters", "words"),
     [
         ({"type": "array", "items": {}}, "got 'type: \"array\"'"),
         ({"properties": {}}, "got 'type: \"None\"'"),
@@ -180,8 +187,8 @@ def test_what_is_refused(fields: dict[str, Any], code: str, param: str) -> None:
     ],
 )
 @pytest.mark.parametrize("legacy", [False, True])
-def test_parameters_that_no_function_may_have(schema: dict[str, Any], words: str, legacy: bool) -> None:
-    fields = {"functions": [{"name": "f", "parameters": schema}]} if legacy else {"tools": [function(parameters=schema)]}
+def test_parameters_that_no_function_may_have(parameters: dict[str, Any], words: str, legacy: bool) -> None:
+    fields = {"functions": [{"name": "f", "parameters": parameters}]} if legacy else {"tools": [function(parameters=parameters)]}
     with pytest.raises(RequestError) as caught:
         incoming(**fields)
     assert caught.value.code == "invalid_function_parameters"
@@ -191,13 +198,13 @@ def test_parameters_that_no_function_may_have(schema: dict[str, Any], words: str
 
 
 def test_schemas_nested_too_deeply() -> None:
-    schema: dict[str, Any] = {"type": "string"}
+    deep: dict[str, Any] = {"type": "string"}
     for _ in range(LIMITS.schema_depth):
-        schema = {"type": "object", "properties": {"a": schema}}
+        deep = {"type": "object", "properties": {"a": deep}}
     with pytest.raises(RequestError, match="nested too deeply"):
-        incoming(tools=[function(parameters=schema)])
+        incoming(tools=[function(parameters=deep)])
     with pytest.raises(RequestError, match="nested too deeply") as caught:
-        incoming(response_format={"type": "json_schema", "json_schema": {"name": "a", "schema": schema}})
+        incoming(response_format={"type": "json_schema", "json_schema": {"name": "a", "schema": deep}})
     assert (caught.value.code, caught.value.param) == (None, "response_format")
 
 
@@ -208,9 +215,7 @@ def test_the_words_of_a_wrong_type() -> None:
 
 
 def test_null_is_the_same_as_absent_for_every_field() -> None:
-    from gateway.protocols.chat_completions.schema import ChatCompletionRequest
-
-    nulls = {name: None for name in ChatCompletionRequest.model_fields if name not in ("model", "messages")}
+    nulls = {name: None for name in schema.ChatCompletionRequest.model_fields if name not in ("model", "messages")}
     assert incoming(**nulls, user=None, unheard_of=None) == incoming()
 
 
@@ -287,12 +292,12 @@ def test_hosted_tools_are_ignored_with_a_warning() -> None:
 
 
 def test_old_drafts_of_json_schema_are_left_to_planning() -> None:
-    schema = {
+    old = {
         "$schema": "http://127.0.0.1:9/nowhere",
         "type": "object",
         "properties": {"a": {"minimum": 1, "exclusiveMinimum": True}},
     }
-    assert incoming(tools=[function(parameters=schema)]).chat.tools[0].parameters == schema
+    assert incoming(tools=[function(parameters=old)]).chat.tools[0].parameters == old
 
 
 @pytest.mark.parametrize(
@@ -408,3 +413,50 @@ def test_a_broken_history_is_healed_with_a_warning() -> None:
     found = incoming(messages=[{"role": "assistant", "tool_calls": [call]}, USER]).chat
     assert [message["role"] for message in found.messages] == ["assistant", "tool", "user"]
     assert "c" in found.warnings[0]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4),
+    max_leaves=15,
+)
+USUAL = {
+    "messages": [USER, {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f"}}]}],
+    "tools": [F],
+    "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [F]}},
+    "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": OBJECT}},
+    "functions": None,
+    "stream_options": {"include_usage": True},
+}
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> dict[str, Any]:
+    """Usual requests with something odd put in some place."""
+    body = {"model": "m", "stream": True, **copy.deepcopy(USUAL)}
+    for _ in range(draw(st.integers(1, 3))):
+        node: Any = body
+        while True:
+            places = list(node) if isinstance(node, dict) else list(range(len(node)))
+            place = draw(st.sampled_from([*places, *KEYS]) if isinstance(node, dict) else st.sampled_from(places))
+            child = node[place] if place in places else None
+            if not child or not isinstance(child, (dict, list)) or draw(st.booleans()):
+                node[place] = draw(JSON)
+                break
+            node = child
+    return body
+
+
+@settings(max_examples=500, deadline=None)
+@given(bodies())
+def test_any_json_is_decoded_or_refused_in_words(body: dict[str, Any]) -> None:
+    error = refusal(body)
+    assert error is None or (error.status == 400 and error.message and error.param)
+
+
+def refusal(body: dict[str, Any]) -> RequestError | None:
+    try:
+        decoded(body, LIMITS)
+    except RequestError as error:
+        return error
+    return None
