@@ -18,6 +18,7 @@ from .fold import fold
 from .message import Message, Tool, ToolCall, ToolLike, Tools
 from .parser import Parser
 from .registry import detect, get, names
+from .round_trip import write
 
 __all__ = [
     "ConstraintError",
@@ -46,4 +47,5 @@ __all__ = [
     "get",
     "names",
     "normal",
+    "write",
 ]

@@ -16,8 +16,10 @@ from ..description import (
     Format,
     call,
     content,
+    either,
     gap,
     interleaved,
+    json_arguments,
     many,
     marker,
     seq,
@@ -25,6 +27,12 @@ from ..description import (
     tagged_arguments,
     thinking,
     tool_name,
+)
+
+_parameters = tagged_arguments(
+    '<｜DSML｜parameter name="{key}" string="{string}">',
+    "</｜DSML｜parameter>",
+    unwrap=("arguments", "input"),
 )
 
 FORMAT = Format(
@@ -47,11 +55,7 @@ FORMAT = Format(
                         tool_name,
                         marker('">'),
                         gap("\n"),
-                        tagged_arguments(
-                            '<｜DSML｜parameter name="{key}" string="{string}">',
-                            "</｜DSML｜parameter>",
-                            unwrap=("arguments", "input"),
-                        ),
+                        either(_parameters, json_arguments),
                         soft(marker("</｜DSML｜invoke>")),
                     ),
                     separator="\n",

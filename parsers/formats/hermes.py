@@ -38,7 +38,7 @@ _block = seq(
     marker("<tool_call>"),
     gap("\n"),
     unwritten(marker("```json", "```")),
-    either(many(json_call, separator="\n", spellings=(",",)), _several),
+    either(seq(json_call, unwritten(many(unwritten(marker(",")), json_call))), _several),
     unwritten(marker("```")),
     gap("\n"),
     unwritten(surplus("}")),

@@ -192,8 +192,9 @@ class TaggedReader:
         self._types = allowed_types(parser.tool, key)
         self._unwrapping = key in self._table.leaf.unwrap and not knows(parser.tool, key) and not self._count
         text_by_schema = self._types == {"string"}
-        has_marks = "{string}" in self._table.leaf.header
-        self._streams = not self._unwrapping and (mark == "true" or (text_by_schema and not has_marks))
+        contradicts = mark == "true" and knows(parser.tool, key) and "string" not in self._types
+        is_text = mark == "true" or (text_by_schema and "{string}" not in self._table.leaf.header)
+        self._streams = is_text and not self._unwrapping and not contradicts
         if self._streams:
             parser.arguments(self._lead() + '"')
 
@@ -286,7 +287,9 @@ class TaggedReader:
             parser.notice("repaired", f"all arguments wrapped in {self._key}")
             return "{" + inner
         if self._mark == "true":
-            value = quoted(raw)
+            value = typed(raw, self._types)
+            if not value.startswith('"'):
+                parser.notice("repaired", f"{self._key} marked as text where the schema wants none")
         elif self._mark == "false" or (self._types == {"string"} and "{string}" in self._table.leaf.header):
             value = as_json_or_text(raw) if parser.tool is None or self._mark == "false" else quoted(raw)
         else:

@@ -1,0 +1,190 @@
+"""Message to text: the strict reading of a description. Every marker and gap is written, the first of several alternatives taken."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .description import (
+    Bare,
+    Call,
+    CallId,
+    Either,
+    Format,
+    Gap,
+    Interleaved,
+    JsonArguments,
+    JsonCall,
+    Many,
+    Marker,
+    NameKeyedCall,
+    Node,
+    Optional,
+    PythonCall,
+    Seq,
+    Soft,
+    TaggedArguments,
+    Text,
+    ToolName,
+    Unwritten,
+)
+from .errors import UnwritableError
+from .message import Message, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What is being written: the message, and the calls that are at hand."""
+
+    message: Message
+    calls: Sequence[ToolCall]
+
+    @property
+    def call(self) -> ToolCall:
+        return self.calls[0]
+
+
+def written(fmt: Format, message: Message) -> str:
+    """The text of a message, unchecked: `parsers.write` also checks that it reads back."""
+    if any(not call.complete for call in message.tool_calls):
+        raise UnwritableError("a call that was cut short has no text of its own")
+    return _text(fmt.turn, _Scene(message, message.tool_calls))
+
+
+def _text(node: Node, scene: _Scene) -> str:
+    match node:
+        case Marker(text) | Gap(text):
+            return text
+        case Text(channel):
+            return (scene.message.content if channel == "content" else scene.message.reasoning) or ""
+        case Seq(nodes):
+            return "".join(_text(child, scene) for child in nodes)
+        case Optional(child):
+            return _text(child, scene) if _has_something(child, scene) else ""
+        case Soft(child) | Call(child):
+            return _text(child, scene)
+        case Unwritten() | Bare():
+            return ""
+        case Either(nodes):
+            return _text(nodes[0], scene)
+        case Interleaved(text, child):
+            return _interleaved(text, child, scene)
+        case Many(child, separator):
+            return separator.join(_text(child, _Scene(scene.message, [call])) for call in scene.calls)
+        case _:
+            return _leaf(node, scene)
+
+
+def _leaf(node: Node, scene: _Scene) -> str:
+    match node:
+        case ToolName(prefix):
+            return prefix + scene.call.name
+        case CallId(sample):
+            return scene.call.id or sample
+        case JsonArguments():
+            return scene.call.arguments
+        case JsonCall(name, arguments):
+            return f'{{"{name[0]}": {quoted(scene.call.name)}, "{arguments[0]}": {scene.call.arguments}}}'
+        case NameKeyedCall():
+            return f"{{{quoted(scene.call.name)}: {scene.call.arguments}}}"
+        case TaggedArguments():
+            return _tagged(node, scene.call)
+        case PythonCall():
+            return _python(scene.call)
+        case _:
+            raise UnwritableError(f"{type(node).__name__} cannot be written")
+
+
+def _interleaved(text: Text, child: Node, scene: _Scene) -> str:
+    before = _text(text, scene)
+    groups = [scene.calls] if writes_all(child) else [[call] for call in scene.calls]
+    parts = [before]
+    for group in groups if scene.calls else ():
+        block = _text(child, _Scene(scene.message, group))
+        parts.append(block if any(parts) else block.removeprefix(leading_gap(child)))
+    return "".join(parts)
+
+
+def leading_gap(node: Node) -> str:
+    """The gap a block begins with: it sets the block off from what stands before, and is not written where nothing does."""
+    match node:
+        case Gap(text):
+            return text
+        case Seq(nodes) | Either(nodes):
+            return leading_gap(nodes[0])
+        case _:
+            return ""
+
+
+def writes_all(node: Node) -> bool:
+    """Whether this node, as it is written, holds all calls of a turn, not one."""
+    match node:
+        case Many():
+            return True
+        case Seq(nodes):
+            return any(writes_all(child) for child in nodes)
+        case Either(nodes):
+            return writes_all(nodes[0])
+        case Optional(child) | Soft(child) | Call(child) | Interleaved(_, child):
+            return writes_all(child)
+        case _:
+            return False
+
+
+def _has_something(node: Node, scene: _Scene) -> bool:
+    match node:
+        case Text("reasoning"):
+            return bool(scene.message.reasoning)
+        case Text("content"):
+            return bool(scene.message.content)
+        case Seq(nodes):
+            return any(_has_something(child, scene) for child in nodes)
+        case Optional(child) | Soft(child) | Interleaved(_, child):
+            return _has_something(child, scene)
+        case Call() | JsonCall() | NameKeyedCall() | PythonCall() | Many():
+            return bool(scene.calls)
+        case Either(nodes):
+            return _has_something(nodes[0], scene)
+        case _:
+            return False
+
+
+def quoted(text: str) -> str:
+    """A JSON string."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _members(call: ToolCall) -> dict[str, object]:
+    try:
+        members = json.loads(call.arguments or "{}")
+    except ValueError as error:
+        raise UnwritableError(f"the arguments of {call.name} are not JSON: {error}") from error
+    if not isinstance(members, dict):
+        raise UnwritableError(f"the arguments of {call.name} are not a JSON object")
+    return members
+
+
+def _tagged(leaf: TaggedArguments, call: ToolCall) -> str:
+    parts: list[str] = []
+    edge = "\n" if leaf.trim else ""
+    for key, value in _members(call).items():
+        header = leaf.header.replace("{key}", key).replace("{string}", "true" if isinstance(value, str) else "false")
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        parts.append(f"{header}{edge}{text}{edge}{leaf.close}{leaf.joint}")
+    return "".join(parts)
+
+
+def _python(call: ToolCall) -> str:
+    pairs = (f"{key}={_literal(value)}" for key, value in _members(call).items())
+    return f"{call.name}({', '.join(pairs)})"
+
+
+def _literal(value: object) -> str:
+    match value:
+        case str():
+            return quoted(value)
+        case list():
+            return f"[{', '.join(map(_literal, value))}]"
+        case dict():
+            return "{" + ", ".join(f"{quoted(key)}: {_literal(item)}" for key, item in value.items()) + "}"
+        case _:
+            return repr(value)
