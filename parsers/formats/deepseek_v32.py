@@ -9,31 +9,11 @@
     </｜DSML｜invoke>
     </｜DSML｜function_calls>
 
-Text values are verbatim, no newline is trimmed. The bars are U+FF5C.
+Text values are verbatim, no newline is trimmed. The prompt opens or closes the thinking. The bars are U+FF5C.
 """
 
-from ..description import (
-    Format,
-    call,
-    content,
-    either,
-    gap,
-    interleaved,
-    json_arguments,
-    many,
-    marker,
-    seq,
-    soft,
-    tagged_arguments,
-    thinking,
-    tool_name,
-)
-
-_parameters = tagged_arguments(
-    '<｜DSML｜parameter name="{key}" string="{string}">',
-    "</｜DSML｜parameter>",
-    unwrap=("arguments", "input"),
-)
+from ..description import Format, content, interleaved, seq, thinking
+from ..shapes import dsml_calls
 
 FORMAT = Format(
     name="deepseek_v32",
@@ -42,28 +22,8 @@ FORMAT = Format(
     template="deepseek_v32.jinja",
     stop=("<｜end▁of▁sentence｜>",),
     turn=seq(
-        thinking("<think>", "</think>", inner="", after=""),
-        interleaved(
-            content,
-            seq(
-                gap("\n\n"),
-                soft(marker("<｜DSML｜function_calls>", "<｜DSML｜tool_calls>")),
-                gap("\n"),
-                many(
-                    call(
-                        marker('<｜DSML｜invoke name="'),
-                        tool_name,
-                        marker('">'),
-                        gap("\n"),
-                        either(_parameters, json_arguments),
-                        soft(marker("</｜DSML｜invoke>")),
-                    ),
-                    separator="\n",
-                ),
-                gap("\n"),
-                soft(marker("</｜DSML｜function_calls>", "</｜DSML｜tool_calls>")),
-            ),
-        ),
+        thinking("<think>", "</think>", inner="", after="", interruptible=True),
+        interleaved(content, dsml_calls("function_calls", "tool_calls")),
     ),
     sources=("https://huggingface.co/deepseek-ai/DeepSeek-V3.2",),
 )

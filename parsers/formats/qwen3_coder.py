@@ -20,35 +20,13 @@ One newline on either side of a value is framing, everything else of it is data.
 schema says it. A call before `</think>` ends reasoning.
 """
 
-from ..description import (
-    Format,
-    call,
-    content,
-    either,
-    gap,
-    interleaved,
-    json_call,
-    marker,
-    seq,
-    soft,
-    tagged_arguments,
-    thinking,
-    tool_name,
-)
-
-_function = call(
-    marker("<function="),
-    tool_name,
-    soft(marker(">")),
-    gap("\n"),
-    tagged_arguments("<parameter={key}>", "</parameter>", trim=True),
-    soft(marker("</function>")),
-)
+from ..description import Format, content, either, gap, interleaved, json_call, marker, seq, soft, thinking
+from ..shapes import function_call
 
 FORMAT = Format(
     name="qwen3_coder",
     aliases=("qwen3_xml", "qwen3_coder_xml", "nemotron_v3", "qwen3_5", "step3p5", "step5"),
-    models="Qwen3-Coder, Qwen3-Next-Coder, Qwen3.5, 3.6, 3.8; Nemotron 3; Granite 4.2; Step 3.5",
+    models="Qwen3-Coder, Qwen3-Next-Coder, Qwen3.5, 3.6, 3.8; Nemotron 3; Granite 4.2; Step 3.5, 3.7, 5",
     template="qwen3_coder.jinja",
     stop=("<|im_end|>", "<|endoftext|>"),
     turn=seq(
@@ -59,7 +37,7 @@ FORMAT = Format(
                 gap("\n"),
                 soft(marker("<tool_call>")),
                 gap("\n"),
-                either(_function, json_call),
+                either(function_call(trim=True), json_call),
                 gap("\n"),
                 soft(marker("</tool_call>")),
             ),

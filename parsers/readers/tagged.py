@@ -4,6 +4,7 @@ Nothing is escaped in these formats, so a value may contain the text of a closer
 whitespace, is something that may follow (the next header, the end of the call) or the end of the turn.
 """
 
+import json
 import re
 from functools import lru_cache
 from json.encoder import encode_basestring
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position, opening_texts
 from ..description import TaggedArguments
+from ..message import Tool
 from .boundary import boundary, in_order, whole
 from .frame import NAME_LIMIT, texts_behind
 from .json_value import SPACE, JsonValue, State
@@ -33,7 +35,7 @@ class TagTable:
         self.close = leaf.close.strip()
         self.opener = opening_texts(leaf)[0]
         self.header = _header_pattern(leaf.header)
-        self.header_end = leaf.header.rstrip()[-1]
+        self.header_end = _last_literal(leaf.header)
         self.markers = texts_behind(position)
         self.between = in_order([self.opener, *self.markers])
         bare = [self.opener, *(m for m in self.markers if m != self.opener)]
@@ -61,6 +63,12 @@ def _header_pattern(header: str) -> re.Pattern[str]:
     return re.compile(text)
 
 
+def _last_literal(header: str) -> str:
+    """What a header surely ends with: its last tag, or the last character of its only one."""
+    last_tag = header.rstrip()[header.rindex("<") :]
+    return last_tag if "{" not in last_tag else last_tag[-1]
+
+
 def _lenient(text: str, key_class: str) -> str:
     parts: list[str] = []
     for piece in re.split(r'(\{key\}|"|\s+)', text):
@@ -69,7 +77,7 @@ def _lenient(text: str, key_class: str) -> str:
         elif piece == '"':
             parts.append("[\"']?")
         elif piece.isspace():
-            parts.append(r"\s+")
+            parts.append(r"\s*" if "\n" in piece else r"\s+")
         else:
             parts.append(re.escape(piece))
     return "".join(parts)
@@ -190,7 +198,8 @@ class TaggedReader:
         self._key, self._mark = key, mark
         self._in_value = True
         self._types = allowed_types(parser.tool, key)
-        self._unwrapping = key in self._table.leaf.unwrap and not knows(parser.tool, key) and not self._count
+        wraps = key in self._table.leaf.unwrap and parser.tool is not None and not knows(parser.tool, key)
+        self._unwrapping = wraps and not self._count
         text_by_schema = self._types == {"string"}
         contradicts = mark == "true" and knows(parser.tool, key) and "string" not in self._types
         is_text = mark == "true" or (text_by_schema and "{string}" not in self._table.leaf.header)
@@ -282,7 +291,7 @@ class TaggedReader:
 
     def _value(self, parser: "Parser") -> str:
         raw = "".join(self._parts)
-        if self._unwrapping and (inner := _members(raw)) is not None:
+        if self._unwrapping and (inner := _members(raw, parser.tool)) is not None:
             self._count += 1
             parser.notice("repaired", f"all arguments wrapped in {self._key}")
             return "{" + inner
@@ -300,12 +309,13 @@ class TaggedReader:
         parser.arguments("}" if self._count else "{}")
 
 
-def _members(raw: str) -> str | None:
-    """The members of the JSON object that a value is, without its braces; None when it is none or is empty."""
+def _members(raw: str, tool: Tool | None) -> str | None:
+    """The members of the JSON object that a value is, without its braces; None unless the tool declares all of them."""
     value = JsonValue()
     word = raw.strip()
     end = value.feed(word, 0)
     written = value.take().strip()
     if value.state is not State.DONE or word[end:].strip() or not written.startswith("{"):
         return None
-    return written[1:-1].strip() or None
+    members = json.loads(written)
+    return written[1:-1].strip() if members and all(knows(tool, key) for key in members) else None

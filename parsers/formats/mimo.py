@@ -1,0 +1,34 @@
+"""MiMo: Qwen's tags, with values verbatim.
+
+    <tool_call>
+    <function=get_weather>
+    <parameter=city>Oslo</parameter>
+    </function>
+    </tool_call>
+
+No newline beside a value is framing.
+"""
+
+from ..description import Format, content, either, gap, interleaved, json_call, marker, seq, soft, thinking
+from ..shapes import function_call
+
+FORMAT = Format(
+    name="mimo",
+    aliases=("mimo_v2", "mimo_v2_flash"),
+    models="MiMo-V2, MiMo-V2-Flash",
+    stop=("<|im_end|>", "<|endoftext|>"),
+    turn=seq(
+        thinking("<think>", "</think>", inner="", after="", interruptible=True),
+        interleaved(
+            content,
+            seq(
+                gap("\n"),
+                soft(marker("<tool_call>")),
+                gap("\n"),
+                either(function_call(), json_call),
+                soft(marker("</tool_call>")),
+            ),
+        ),
+    ),
+    sources=("https://huggingface.co/XiaomiMiMo/MiMo-V2-Flash",),
+)

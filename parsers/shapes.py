@@ -1,0 +1,111 @@
+"""Shapes of calls that several families share, as pieces of description."""
+
+from .description import (
+    Call,
+    Marker,
+    Node,
+    call,
+    either,
+    gap,
+    json_arguments,
+    many,
+    marker,
+    seq,
+    soft,
+    tagged_arguments,
+    tool_name,
+    unwritten,
+)
+
+__all__ = ["arg_key_call", "dsml_calls", "function_call", "invoke_calls"]
+
+
+def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") -> Call:
+    """`<function=name>`, then `<parameter=key>value</parameter>` each, then `</function>`.
+
+    `line` is written behind the name; `trim`: a newline on either side of a value is framing.
+    """
+    return call(
+        marker("<function="),
+        tool_name,
+        soft(marker(">")),
+        gap(line),
+        tagged_arguments("<parameter={key}>", "</parameter>", trim=trim, joint=joint),
+        soft(marker("</function>")),
+    )
+
+
+def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ()) -> Node:
+    """`<tool_call>name`, then `<arg_key>key</arg_key><arg_value>value</arg_value>` each, then `</tool_call>`.
+
+    `line` is written between the tags; `suffixes` are what checkpoints append to the names of their tags (`<tool_call:x>`).
+    """
+
+    def tag(text: str) -> Marker:
+        return marker(text, *(text[:-1] + suffix + ">" for suffix in suffixes))
+
+    arguments = [
+        tagged_arguments(
+            f"<arg_key{suffix}>{{key}}</arg_key{suffix}>{line}<arg_value{suffix}>", f"</arg_value{suffix}>", joint=line
+        )
+        for suffix in ("", *suffixes)
+    ]
+    return seq(
+        tag("<tool_call>"),
+        unwritten(tag("<tool_call>")),
+        call(tool_name, name_end, gap(line), either(*arguments), tag("</tool_call>")),
+    )
+
+
+def invoke_calls(*, opener: Marker, closer: Marker, prefix: str = "", line: str = "\n", before: str = "\n") -> Node:
+    """`opener`, then `<invoke name="f">` with `<parameter name="k">value</parameter>` each, then `closer`."""
+    return seq(
+        gap(before),
+        soft(opener),
+        gap("\n"),
+        many(
+            call(
+                marker(f'<{prefix}invoke name="', f"<{prefix}invoke name='", f"<{prefix}invoke name="),
+                tool_name,
+                marker('">', "'>", ">", '"/>', "/>"),
+                gap(line),
+                tagged_arguments(f'<{prefix}parameter name="{{key}}">', f"</{prefix}parameter>", joint="\n"),
+                soft(marker(f"</{prefix}invoke>")),
+            ),
+            separator="\n",
+        ),
+        gap("\n"),
+        soft(closer),
+    )
+
+
+def dsml_calls(wrapper: str, *wrappers: str, space: str = "") -> Node:
+    """DeepSeek's markup: `<｜DSML｜wrapper>`, invokes with parameters that say whether they are text, `</｜DSML｜wrapper>`.
+
+    `wrappers` are other names of the wrapper that models write; `space` stands behind the DSML token.
+    """
+
+    def tag(slash: str, name: str) -> str:
+        return f"<{slash}｜DSML｜{space}{name}"
+
+    parameters = tagged_arguments(
+        tag("", 'parameter name="{key}" string="{string}">'), tag("/", "parameter>"), unwrap=("arguments", "input")
+    )
+    return seq(
+        gap("\n\n"),
+        soft(marker(tag("", wrapper + ">"), *(tag("", name + ">") for name in wrappers))),
+        gap("\n"),
+        many(
+            call(
+                marker(tag("", 'invoke name="'), tag("", "invoke name=")),
+                tool_name,
+                marker('">', ">", '"/>', "/>"),
+                gap("\n"),
+                either(parameters, json_arguments),
+                soft(marker(tag("/", "invoke>"))),
+            ),
+            separator="\n",
+        ),
+        gap("\n"),
+        soft(marker(tag("/", wrapper + ">"), *(tag("/", name + ">") for name in wrappers))),
+    )
