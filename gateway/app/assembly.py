@@ -81,7 +81,7 @@ def renderer_of(model: AnyModel, facts: EngineFacts | None = None) -> tuple[Rend
     if isinstance(model, VllmModel) and tokenizer is None:
         tokenizer = (facts.root or facts.model) if facts else None
         if tokenizer is None:
-            raise SettingsError(f"models: {model.name}: set tokenizer to the model's folder or hub id; its engine does not tell")
+            raise SettingsError("set tokenizer to the model's folder or hub id; its engine does not tell")
     return Renderer.load(tokenizer, template), template or f"of {tokenizer}"
 
 
@@ -90,9 +90,7 @@ def _of_gguf(model: EmbeddedModel) -> tuple[Renderer, str]:
     file = gguf.read(located(model.path))
     template = model.chat_template or (DEFAULT_TEMPLATE if model.path is None else None)
     if template is None and file.chat_template is None:
-        raise SettingsError(
-            f"models: {model.name}: the GGUF file has no chat template; set chat_template to one of ours or a file"
-        )
+        raise SettingsError("the GGUF file has no chat template; set chat_template to one of ours or a file")
     special = {f"{name}_token": text for name, text in (("bos", file.bos), ("eos", file.eos)) if text is not None}
     source = file.chat_template or "" if template is None else template_text(template)
     return Renderer(source, Vocabulary(special=special)), template or "of the file"
@@ -104,7 +102,7 @@ def _format(model: AnyModel, renderer: Renderer) -> Format:
     picked = pick_format(renderer)
     if picked is None:
         raise SettingsError(
-            f"models: {model.name}: no tool-call format fits its chat template; set parser to one of "
+            "no tool-call format fits its chat template; set parser to one of "
             f"{', '.join(parsers.names())}, or chat_template to one that shows tools"
         )
     return parsers.get(picked)
@@ -112,18 +110,18 @@ def _format(model: AnyModel, renderer: Renderer) -> Format:
 
 def _ours_for(fmt: Format, model: AnyModel) -> str:
     if fmt.template is None:
-        raise SettingsError(f"models: {model.name}: set chat_template; there is none of ours for {fmt.name}")
+        raise SettingsError(f"set chat_template; there is none of ours for {fmt.name}")
     return f"toolwire/{fmt.template.removesuffix('.jinja')}"
 
 
 def configured_format(model: AnyModel) -> Format:
     """The format that an entry names."""
     if model.parser == "auto":
-        raise SettingsError(f"models: {model.name}: set parser: nothing else tells in which format the turns are written")
+        raise SettingsError("set parser: nothing else tells in which format the turns are written")
     try:
         return parsers.get(model.parser)
     except UnknownFormat as error:
-        raise SettingsError(f"models: {model.name}: parser: {error}") from None
+        raise SettingsError(f"parser: {error}") from None
 
 
 def _where(model: AnyModel) -> str:

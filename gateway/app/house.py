@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from gateway.backends.base import Backend
-from gateway.errors import BackendError
+from gateway.errors import BackendError, SettingsError
 from gateway.pipeline import Pipeline
 from gateway.planning.catalog import Catalog
 from gateway.settings import AnyModel, Settings
@@ -40,6 +40,9 @@ class House:
         try:
             for model in self.settings.models:
                 await self._serve(model)
+        except SettingsError as error:
+            await self.close()
+            raise SettingsError(f"models: {model.name}: {error}") from error
         except BaseException:
             await self.close()
             raise

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from gateway.app import House
     from gateway.settings import Settings
 
+BACKLOG = 2048
+"""Connections that may wait to be accepted."""
+
 
 def options(parser: argparse.ArgumentParser) -> None:
     """The verb's command line."""
@@ -59,6 +62,7 @@ async def _serve(settings: "Settings", listener: socket.socket) -> int:
 
     sys.stderr.write("toolwire: loading " + ", ".join(model.name for model in settings.models) + " ...\n")
     async with House(settings, created=int(time.time())) as house:
+        listener.listen(BACKLOG)  # from here on whoever connects is answered
         host, port = listener.getsockname()[:2]
         sys.stdout.write(_summary(house, f"http://{host}:{port}/v1"))
         sys.stdout.flush()

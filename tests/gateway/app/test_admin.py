@@ -1,0 +1,137 @@
+"""The control plane over a real socket."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from openai import OpenAI
+
+from tests.support.planned import hermes_call
+from tests.support.server import Gateway, replay_model, serving
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    folder = tmp_path_factory.mktemp("admin")
+    turns = [{"match": "call", "text": hermes_call()}, {"match": None, "text": "Hello!"}]
+    limits = {"context": 4096, "max_tokens": 512}
+    model = {**replay_model(folder, turns), "name": "org/scripted", "aliases": ["gpt-4o"], **limits}
+    with serving({"models": [model]}) as running:
+        yield running
+
+
+def get(gateway: Gateway, path: str, method: str = "GET", **headers: str) -> httpx.Response:
+    return httpx.request(method, gateway.url + path, headers={key.replace("_", "-"): value for key, value in headers.items()})
+
+
+def test_the_official_client_lists_models(gateway: Gateway) -> None:
+    client = OpenAI(base_url=gateway.base_url, api_key="none")
+    (model,) = client.models.list().data
+    assert (model.id, model.object) == ("org/scripted", "model")
+    assert client.models.retrieve("org/scripted").id == "org/scripted"
+    assert client.models.retrieve("gpt-4o").id == "org/scripted"
+
+
+@pytest.mark.parametrize("name", ["org/scripted", "org%2Fscripted", "gpt-4o"])
+def test_a_model_says_what_it_can(gateway: Gateway, name: str) -> None:
+    model = get(gateway, f"/v1/models/{name}").json()
+    assert isinstance(model["created"], int)
+    assert model["aliases"] == ["gpt-4o"]
+    assert (model["context_window"], model["max_model_len"], model["max_output_tokens"]) == (4096, 4096, 512)
+    assert model["format"] == "hermes"
+    assert model["capabilities"]["tools"] is True
+    assert model["capabilities"]["strict"] is False, "a replay cannot constrain anything"
+
+
+def test_an_anthropic_client_gets_its_own_shape(gateway: Gateway) -> None:
+    listed = get(gateway, "/v1/models", anthropic_version="2023-06-01").json()
+    assert (listed["has_more"], listed["first_id"], listed["last_id"]) == (False, "org/scripted", "org/scripted")
+    (model,) = listed["data"]
+    assert model == get(gateway, "/v1/models/gpt-4o", anthropic_version="2023-06-01").json()
+    assert (model["type"], model["display_name"], model["max_input_tokens"]) == ("model", "org/scripted", 4096)
+    assert model["created_at"].endswith("Z")
+
+
+@pytest.mark.parametrize("path", ["/health", "/v1/health", "/ready", "/version", "/metrics", "/v1/models"])
+def test_probes_may_be_asked_for_their_head_only(gateway: Gateway, path: str) -> None:
+    assert get(gateway, path).status_code == 200
+    head = get(gateway, path, "HEAD")
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_ready_tells_each_models_state(gateway: Gateway) -> None:
+    assert get(gateway, "/ready").json() == {"status": "ready", "models": {"org/scripted": "ready"}}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/v1/models/nothing", 404, "model_not_found"),
+        ("GET", "/v1/nothing", 404, "unknown_url"),
+        ("GET", "/", 404, "unknown_url"),
+        ("POST", "/health", 405, "method_not_allowed"),
+        ("DELETE", "/v1/models/gpt-4o", 405, "method_not_allowed"),
+        ("GET", "/v1/chat/completions", 405, "method_not_allowed"),
+    ],
+)
+def test_every_refusal_is_openais_envelope(gateway: Gateway, method: str, path: str, status: int, code: str) -> None:
+    answer = get(gateway, path, method)
+    error = answer.json()["error"]
+    assert answer.status_code == status
+    assert (set(error), error["type"], error["code"]) == ({"message", "type", "param", "code"}, "invalid_request_error", code)
+    if status == 405:
+        assert answer.headers["allow"] in ("GET", "HEAD", "POST")
+
+
+def test_every_answer_has_the_headers_sdks_read(gateway: Gateway) -> None:
+    for path in ("/health", "/v1/nothing", "/v1/models/nothing"):
+        headers = get(gateway, path).headers
+        assert headers["openai-version"] == "2020-10-01"
+        assert int(headers["openai-processing-ms"]) >= 0
+        assert headers["x-request-id"].startswith("req_")
+        assert len(headers["x-request-id"]) == 36
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [("abc-123.X:y_z", True), ("a" * 128, True), ("a" * 129, False), ("with space", False), ("", False)],
+)
+def test_a_clients_own_request_id_is_kept_when_it_is_a_plain_word(gateway: Gateway, sent: str, kept: bool) -> None:
+    for header in ("x_request_id", "x_client_request_id"):
+        got = get(gateway, "/health", **{header: sent}).headers["x-request-id"]
+        assert (got == sent) is kept
+
+
+def test_generation_answers_with_and_without_v1(gateway: Gateway) -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
+    for path in ("/v1/chat/completions", "/chat/completions"):
+        answer = httpx.post(gateway.url + path, json=body)
+        assert answer.json()["choices"][0]["message"]["content"] == "Hello!"
+        assert "x-request-id" in answer.headers
+
+
+def test_metrics_count_requests_calls_and_tokens(gateway: Gateway) -> None:
+    tools = [{"type": "function", "function": {"name": "get_weather"}}]
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "call"}], "tools": tools}
+    assert gateway.post(body).json()["choices"][0]["finish_reason"] == "tool_calls"
+    answer = get(gateway, "/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert 'toolwire_tool_calls_completed_total{format="hermes",model="org/scripted"} 1.0' in answer.text
+    assert 'toolwire_requests_total{model="org/scripted",status="200"}' in answer.text
+    assert 'toolwire_http_requests_total{route="/v1/chat/completions",status="200"}' in answer.text
+    assert 'toolwire_tokens_total{kind="completion",model="org/scripted"}' in answer.text
+
+
+def test_paths_that_clients_invent_make_no_new_series(gateway: Gateway) -> None:
+    for number in range(3):
+        get(gateway, f"/made/up/{number}")
+        get(gateway, f"/v1/models/made-up-{number}")
+    text = get(gateway, "/metrics").text
+    assert 'route="other",status="404"' in text
+    assert "made" not in text
+
+
+def test_the_server_describes_itself(gateway: Gateway) -> None:
+    paths = get(gateway, "/openapi.json").json()["paths"]
+    assert "/v1/models/{model_id}" in paths or "/v1/models/{model_id:path}" in paths
+    assert get(gateway, "/docs").status_code == 200
