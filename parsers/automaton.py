@@ -206,14 +206,16 @@ def _settle(position: Position) -> None:
             raise FormatError(f"two regions may follow {position.leaf}: {position.fallback.leaf} and {leaf}")
         else:
             position.fallback = following
-    if position.fallback is not None and position.text is not None:
-        raise FormatError(f"{position.fallback.leaf} may follow the free text {position.text.leaf} with no marker between")
-    if isinstance(position.leaf, ToolName | CallId) and not (position.markers or position.openers):
-        raise FormatError(f"nothing ends {position.leaf}")
     inside = [p for p in position.follow if p.scope == position.scope and not p.opens_scope]
     position.closes_scope = bool(position.scope) and not inside
     if isinstance(position.leaf, PythonCall | JsonCall | NameKeyedCall):
         position.closes_scope = True
+    if position.scope and not position.closes_scope:
+        position.text = None  # inside a call there is no free text, even where everything that follows may be missing
+    if position.fallback is not None and position.text is not None:
+        raise FormatError(f"{position.fallback.leaf} may follow the free text {position.text.leaf} with no marker between")
+    if isinstance(position.leaf, ToolName | CallId) and not (position.markers or position.openers):
+        raise FormatError(f"nothing ends {position.leaf}")
 
 
 def _claim(table: dict[str, Position], text: str, following: Position, position: Position) -> None:

@@ -234,7 +234,6 @@ class Parser:
         if self.muted_tail:
             self.give_back()
         self.held = None
-        self.muted_tail = False
         self.home = TextReader(position)
         return self.home
 

@@ -7,6 +7,7 @@ from ..automaton import Position
 from ..description import CallId, Marker, ToolName
 from .boundary import boundary, in_order, whole
 from .json_value import SPACE
+from .text import SENTINELS
 
 if TYPE_CHECKING:
     from ..parser import Parser
@@ -21,6 +22,12 @@ def texts_behind(position: Position) -> tuple[str, ...]:
     return in_order([*position.markers, *position.openers])
 
 
+@lru_cache(maxsize=4096)
+def _watched(position: Position, ends: tuple[str, ...]) -> tuple[str, ...]:
+    """What may come next, and the tokens that are skipped wherever they stand."""
+    return in_order([*position.markers, *position.openers, *ends, *SENTINELS])
+
+
 class FrameReader:
     """Reads the marker that comes next, or enters the region that does."""
 
@@ -33,19 +40,17 @@ class FrameReader:
         self._space(parser)
         if parser.at == len(parser.buffer):
             return False
-        texts = texts_behind(self._position)
-        match = boundary(texts).match(parser.buffer, parser.at) if texts else None
+        match = boundary(_watched(self._position, parser.format.stop)).match(parser.buffer, parser.at)
         if match is not None and match.group(1) is None:
             return False  # cut off: it may become a marker
-        return self._next(parser, match.group(1) if match is not None else None)
+        self._next(parser, match.group(1) if match is not None else None)
+        return True
 
     def finish(self, parser: "Parser") -> bool:
         self._space(parser)
-        if parser.at == len(parser.buffer):
-            return True
-        texts = texts_behind(self._position)
-        match = whole(texts).match(parser.buffer, parser.at) if texts else None
-        self._next(parser, match.group(1) if match is not None else None)
+        if parser.at < len(parser.buffer):
+            match = whole(_watched(self._position, parser.format.stop)).match(parser.buffer, parser.at)
+            self._next(parser, match.group(1) if match is not None else None)
         return True
 
     def _space(self, parser: "Parser") -> None:
@@ -53,30 +58,21 @@ class FrameReader:
         if match and match.end() > parser.at:
             parser.skip(match.end())
 
-    def _next(self, parser: "Parser", marker: str | None) -> bool:
+    def _next(self, parser: "Parser", marker: str | None) -> None:
         position = self._position
         if marker is None:
             if position.fallback is not None:
                 parser.enter(position.fallback)
-            elif not self._stop(parser):
+            else:
                 parser.reject("literal_marker", f"what follows {_said(position)} is no call")
-            return True
-        target = position.markers.get(marker)
-        if target is None:
-            parser.enter(position.openers[marker])
-            return True
-        parser.hold()
-        parser.skip(parser.at + len(marker))
-        parser.go(target)
-        return True
-
-    def _stop(self, parser: "Parser") -> bool:
-        """Skip the text of a token that ends the turn."""
-        for text in parser.format.stop:
-            if parser.buffer.startswith(text, parser.at):
-                parser.skip(parser.at + len(text))
-                return True
-        return False
+        elif target := position.markers.get(marker):
+            parser.hold()
+            parser.skip(parser.at + len(marker))
+            parser.go(target)
+        elif region := position.openers.get(marker):
+            parser.enter(region)
+        else:
+            parser.skip(parser.at + len(marker))
 
 
 def _said(position: Position) -> str:

@@ -79,7 +79,7 @@ def _lenient(text: str, key_class: str) -> str:
         elif piece.isspace():
             parts.append(r"\s*" if "\n" in piece else r"\s+")
         else:
-            parts.append(re.escape(piece))
+            parts.append(re.escape(piece).replace("><", r">\s*<"))
     return "".join(parts)
 
 
@@ -126,16 +126,7 @@ class TaggedReader:
                 break
         if parser.reader is not self:
             return True
-        return not self._in_value and parser.reason != "length" and self._close_at_end(parser)
-
-    def _close_at_end(self, parser: "Parser") -> bool:
-        """The turn ended by itself between two arguments: a call without its closers, if its format lets them be missing."""
-        if not self._position.accepting or not parser.call_open:
-            return False
-        parser.notice("repaired", "a call without its closing markers")
-        self._end(parser)
-        parser.go(self._position)
-        return True
+        return False
 
     # ---- between values
     def _between(self, parser: "Parser", *, at_end: bool) -> bool:

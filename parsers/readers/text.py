@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..parser import Parser
 
 Channel = Literal["content", "reasoning"]
+SENTINELS = ("<bos>", "<eos>")
+"""Tokens that vocabularies put at the edges of texts. A turn's text is decoded with special tokens kept, so they can stand in it."""
 
 
 @lru_cache(maxsize=256)
@@ -54,7 +56,7 @@ class TextTable:
     def watched(self, fmt_stop: tuple[str, ...], stray: tuple[str, ...], *, drafts: bool) -> tuple[str, ...]:
         """The texts to look for; without those that begin a draft unless `drafts`."""
         texts = {*self.markers, *self.openers}
-        return in_order([*(texts if drafts else texts - self.drafts), *fmt_stop, *stray])
+        return in_order([*(texts if drafts else texts - self.drafts), *fmt_stop, *stray, *SENTINELS])
 
 
 class TextReader:
@@ -129,7 +131,13 @@ class TextReader:
                 return
             parser.begin_draft(self, marker, self._space)
         if target is None or target.text is None:
+            parser.muted_tail = False
             parser.hold(self._space)
+        elif parser.muted_tail:  # the closer of a call that is text is text
+            self._flush_space(parser)
+            parser.pass_text("content", parser.at + len(marker))
+            parser.go(target)
+            return
         self._space = []
         self._pattern = None
         if opener is not None:
@@ -142,7 +150,7 @@ class TextReader:
 
     def _without_meaning(self, parser: "Parser", marker: str) -> None:
         """The end of the turn, or a reasoning marker that has no partner."""
-        is_stop = marker in parser.format.stop
+        is_stop = marker in parser.format.stop or marker in SENTINELS
         if not is_stop and parser.draft is not None:
             parser.abandon_draft()
             return
@@ -151,8 +159,8 @@ class TextReader:
             return
         if not is_stop:
             parser.dropped_stray = True
-            if parser.wrote_content:
-                parser.notice("literal_marker", f"{marker} stands where it has no meaning and was dropped")
+        if (not is_stop and parser.wrote_content) or marker in SENTINELS:
+            parser.notice("literal_marker", f"{marker} stands where it has no meaning and was dropped")
         parser.framed = True
         parser.skip(parser.at + len(marker))
 
@@ -177,6 +185,7 @@ class TextReader:
             if not self._wrote:
                 self._begin(parser, len(body) - len(body.lstrip()))
             self._flush_space(parser)
+            parser.muted_tail = False
             parser.pass_text(self.channel, end - len(text) + len(body))
         if parser.at < end:
             self._space.append(parser.buffer[parser.at : end])
