@@ -18,7 +18,7 @@ import yaml
 from tests.e2e.vllm import install
 
 ENGINE_PATIENCE = 400.0
-GATEWAY_PATIENCE = 60.0
+GATEWAY_PATIENCE = 180.0
 ENGINE_ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
