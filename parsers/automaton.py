@@ -12,6 +12,7 @@ from .description import (
     Call,
     CallId,
     Either,
+    ElementArguments,
     Gap,
     Interleaved,
     JsonArguments,
@@ -99,7 +100,7 @@ class _Compiler:
     def leaf(self, leaf: Leaf, scope: int) -> _Part:
         position = Position(leaf, scope)
         self.positions.append(position)
-        return _Part(isinstance(leaf, Text | TaggedArguments), (position,), (position,))
+        return _Part(isinstance(leaf, Text | TaggedArguments | ElementArguments), (position,), (position,))
 
     def sequence(self, parts: list[_Part]) -> _Part:
         whole = _EMPTY
@@ -155,6 +156,8 @@ def opening_texts(leaf: Leaf | None) -> tuple[str, ...]:
     match leaf:
         case JsonArguments() | JsonCall() | NameKeyedCall():
             return ("{",)
+        case ElementArguments(prefix):
+            return (prefix + "<",)
         case TaggedArguments(header=header):
             return (header.partition("{")[0].split(" ")[0].rstrip('"').strip(),)
         case _:

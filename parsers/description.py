@@ -97,6 +97,13 @@ class TaggedArguments:
 
 
 @dataclass(frozen=True, slots=True)
+class ElementArguments:
+    """Arguments as nested elements: `prefix<key>`, text or elements, `prefix</key>`; the items of a list are `item` elements."""
+
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
 class PythonCall:
     """`name(key=literal, ...)`; literals are Python's or JSON's."""
 
@@ -172,7 +179,7 @@ class Interleaved:
     node: "Node"
 
 
-Leaf = Marker | Text | ToolName | CallId | JsonArguments | JsonCall | NameKeyedCall | TaggedArguments | PythonCall
+Leaf = Marker | Text | ToolName | CallId | JsonArguments | JsonCall | NameKeyedCall | TaggedArguments | ElementArguments | PythonCall
 Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved
 
 content = Text("content")

@@ -79,7 +79,6 @@ class Parser:
         self.drafts_left = _DRAFT_LIMIT
         self.wrote_content = False
         self.framed = False
-        self.dropped_stray = False
         self.truncated = False
         self.reason = ""
         self.home: TextReader | None = None

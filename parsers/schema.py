@@ -99,3 +99,24 @@ def _property(schema: Any, root: Mapping[str, Any], key: str, depth: int) -> Any
             if found is not None:
                 return found
     return None
+
+
+def items_of(schema: Any, root: Mapping[str, Any]) -> Any:
+    """The schema of an array's items, found through references and combinations; `{}` when it is not declared."""
+    found = _items(schema, root, _DEPTH)
+    return {} if found is None else found
+
+
+def _items(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
+    schema = resolve(schema, root)
+    if depth == 0 or not isinstance(schema, Mapping):
+        return None
+    if isinstance(schema.get("items"), Mapping):
+        return schema["items"]
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        branches = schema.get(keyword)
+        for branch in branches if isinstance(branches, list) else ():
+            found = _items(branch, root, depth - 1)
+            if found is not None:
+                return found
+    return None

@@ -9,6 +9,7 @@ from .description import (
     Call,
     CallId,
     Either,
+    ElementArguments,
     Format,
     Gap,
     Interleaved,
@@ -88,6 +89,8 @@ def _leaf(node: Node, scene: _Scene) -> str:
             return f"{{{quoted(scene.call.name)}: {scene.call.arguments}}}"
         case TaggedArguments():
             return _tagged(node, scene.call)
+        case ElementArguments(prefix):
+            return "".join(_element(prefix, key, value) for key, value in _members(scene.call).items())
         case PythonCall():
             return _python(scene.call)
         case _:
@@ -171,6 +174,16 @@ def _tagged(leaf: TaggedArguments, call: ToolCall) -> str:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         parts.append(f"{header}{edge}{text}{edge}{leaf.close}{leaf.joint}")
     return "".join(parts)
+
+
+def _element(prefix: str, key: str, value: object) -> str:
+    if isinstance(value, dict):
+        inner = "".join(_element(prefix, name, item) for name, item in value.items())
+    elif isinstance(value, list):
+        inner = "".join(_element(prefix, "item", item) for item in value)
+    else:
+        inner = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{prefix}<{key}>{inner}{prefix}</{key}>"
 
 
 def _python(call: ToolCall) -> str:

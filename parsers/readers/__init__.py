@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..automaton import Position
 from ..description import (
     CallId,
+    ElementArguments,
     JsonArguments,
     JsonCall,
     NameKeyedCall,
@@ -39,6 +40,7 @@ class Reader(Protocol):
 
 def reader_of(position: Position) -> Reader:
     """A fresh reader for the region at this position."""
+    from .elements import ElementsReader
     from .frame import NameReader
     from .json_call import ArgumentsReader, JsonCallReader, NameKeyedReader
     from .pythonic import PythonCallReader
@@ -53,6 +55,8 @@ def reader_of(position: Position) -> Reader:
             return JsonCallReader(position)
         case NameKeyedCall():
             return NameKeyedReader(position)
+        case ElementArguments():
+            return ElementsReader(position)
         case TaggedArguments():
             return TaggedReader(position)
         case PythonCall():

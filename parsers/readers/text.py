@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Channel = Literal["content", "reasoning"]
 SENTINELS = ("<bos>", "<eos>")
 """Tokens that vocabularies put at the edges of texts. A turn's text is decoded with special tokens kept, so they can stand in it."""
+_PLAIN_TAG = re.compile(r"</?[a-z]+>")
+"""A marker that prose may speak of, such as `</think>`; one with other signs in it is a control token."""
 
 
 @lru_cache(maxsize=256)
@@ -154,12 +156,10 @@ class TextReader:
         if not is_stop and parser.draft is not None:
             parser.abandon_draft()
             return
-        if not is_stop and (parser.dropped_stray or (self.channel == "reasoning" and self._wrote)):
+        if not is_stop and (self._wrote or parser.wrote_content) and _PLAIN_TAG.match(marker):
             self._as_text(parser, marker)
             return
-        if not is_stop:
-            parser.dropped_stray = True
-        if (not is_stop and parser.wrote_content) or marker in SENTINELS:
+        if marker in SENTINELS:
             parser.notice("literal_marker", f"{marker} stands where it has no meaning and was dropped")
         parser.framed = True
         parser.skip(parser.at + len(marker))

@@ -1,0 +1,102 @@
+"""What a turn may look like, between description and dialect: a small tree that every constraint language can say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """Exactly this text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A JSON value of a schema. `excludes`: texts that its strings may not contain, because they would end the value."""
+
+    schema: Mapping[str, Any]
+    excludes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text without `excludes`. `schema` is of a string and says more about it; its text stands without quotes."""
+
+    excludes: tuple[str, ...]
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Text of a regular expression that all dialects read alike."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """One after the other."""
+
+    parts: tuple["Shape", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of several."""
+
+    parts: tuple["Shape", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """The part, or nothing."""
+
+    part: "Shape"
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The part once or more, with a separator between; `least` 0: or not at all."""
+
+    part: "Shape"
+    separator: str = ""
+    least: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Free text in which certain texts, once written, must go on as their shape says; `once`: and then the turn is over."""
+
+    rules: tuple[tuple[str, "Shape"], ...]
+    once: bool = False
+
+
+Shape = Const | Json | Text | Pattern | All | OneOf | Maybe | Several | Watched
+EMPTY = All(())
+
+
+def all_of(*parts: Shape) -> Shape:
+    """The parts in order, flattened, with neighbouring texts joined."""
+    flat: list[Shape] = []
+    for part in parts:
+        for piece in part.parts if isinstance(part, All) else (part,):
+            last = flat[-1] if flat else None
+            if isinstance(piece, Const) and not piece.text:
+                continue
+            if isinstance(piece, Const) and isinstance(last, Const):
+                flat[-1] = Const(last.text + piece.text)
+            else:
+                flat.append(piece)
+    return flat[0] if len(flat) == 1 else All(tuple(flat))
+
+
+def one_of(*parts: Shape) -> Shape:
+    """One of the parts, each only once."""
+    different = tuple(dict.fromkeys(parts)) if all(_hashable(part) for part in parts) else parts
+    return different[0] if len(different) == 1 else OneOf(different)
+
+
+def _hashable(part: Shape) -> bool:
+    return isinstance(part, Const | Pattern)
