@@ -1,6 +1,7 @@
 """From a model's entry in the configuration to what serves it: an engine, a renderer, a format."""
 
 import asyncio
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from parsers import Format, UnknownFormat
 
 DEFAULT_TEMPLATE = "toolwire/hermes"
 """The template of the model that comes with the gateway; its own knows no tools."""
+MOST_THREADS = 8
+"""More do not make generation faster: it waits for memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,13 @@ async def open_backend(model: AnyModel) -> Backend:
 
 
 def _embedded(model: EmbeddedModel) -> Backend:
-    return EmbeddedBackend(located(model.path), context=model.context, threads=model.threads, parallel=model.parallel)
+    threads = model.threads or max(1, min(_processors() - 1, MOST_THREADS))
+    return EmbeddedBackend(located(model.path), context=model.context, threads=threads, parallel=model.parallel)
+
+
+def _processors() -> int:
+    """Those this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
 
 
 async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assembled:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
+GRACE = 30
+"""Seconds that running generations get to end once the server is told to stop."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +69,12 @@ async def _serve(settings: "Settings", listener: socket.socket) -> int:
         sys.stdout.write(_summary(house, f"http://{host}:{port}/v1"))
         sys.stdout.flush()
         config = uvicorn.Config(
-            create_app(settings, house), log_config=None, access_log=False, timeout_graceful_shutdown=5, server_header=False
+            create_app(settings, house),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=75,  # longer than clients and proxies keep idle connections
+            timeout_graceful_shutdown=GRACE,
         )
         server = uvicorn.Server(config)
         await server.serve(sockets=[listener])

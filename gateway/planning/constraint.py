@@ -1,20 +1,21 @@
 """Which limit decoding gets, if any. One that cannot be built is refused with its place, never left out in silence."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import parsers
-from gateway.backends.base import Backend
 from gateway.chat.plan import Constraint, Dialect
-from gateway.chat.request import ChatRequest, ResponseFormat
-from gateway.errors import GatewayError, ResponseSchemaInvalid, ToolSchemaInvalid
+from gateway.chat.request import ChatRequest
+from gateway.errors import GatewayError, ToolSchemaInvalid
 from parsers import ConstraintError, Format, Tool
 
-from . import grammar_check
+from . import content, grammar_check
 from .catalog import ModelSpec
 
-CONTENT_FREE = "response_format is not enforced while the model may call tools"
-NO_DIALECT = "this engine takes no constraints: the answer is checked afterwards only"
+CONTENT_FREE = "response_format is not enforced here while the model may call tools"
+NO_DIALECT = "this engine takes no constraints: calls are checked once they are written"
+NO_DIALECT_FOR_CONTENT = "this engine takes no constraints: response_format is not enforced"
 
 
 def for_request(request: ChatRequest, spec: ModelSpec, *, tools: tuple[Tool, ...], opening: str) -> tuple[Constraint | None, str]:
@@ -22,82 +23,77 @@ def for_request(request: ChatRequest, spec: ModelSpec, *, tools: tuple[Tool, ...
 
     `tools` are those a call may name; `opening` is what the template wrote of the turn.
     """
-    by_tools = _needed_for_tools(request, tools)
-    by_content = request.response_format.kind != "text"
-    dialect = _dialect(spec.backend)
-    if dialect is None:
-        return None, NO_DIALECT if by_tools or by_content else ""
-    if by_tools:
-        constraint = _for_tools(request, spec.format, tools=tools, dialect=dialect, opening=opening)
-        return constraint, CONTENT_FREE if by_content else ""
+    forced = request.tool_choice.mode in ("required", "named")
+    by_tools = forced or any(tool.strict for tool in tools)
+    by_content = request.response_format.kind != "text" and not forced
+    if spec.backend.dialect is None:
+        return None, NO_DIALECT_FOR_CONTENT if by_content else NO_DIALECT if by_tools else ""
+    build = _Builder(request, spec.format, tools, spec.backend.dialect, opening)
     if by_content and tools:
-        return None, CONTENT_FREE
-    return (_for_content(request.response_format, dialect) if by_content else None), ""
+        return build.calls_or_content(strict=by_tools)
+    if by_content:
+        return build.content()
+    return (build.calls("required" if forced else "auto"), "") if by_tools else (None, "")
 
 
-def _dialect(backend: Backend) -> Dialect | None:
-    return backend.dialect
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Builds the constraints of one request.
 
+    One call only (`parallel_tool_calls: false`) needs none: generation is ended where a second call begins.
+    """
 
-def _needed_for_tools(request: ChatRequest, tools: Sequence[Tool]) -> bool:
-    """One call only (`parallel_tool_calls: false`) needs no grammar: generation ends where a second call begins."""
-    return request.tool_choice.mode in ("required", "named") or any(tool.strict for tool in tools)
+    request: ChatRequest
+    format: Format
+    tools: tuple[Tool, ...]
+    dialect: Dialect
+    opening: str
 
+    def calls(self, choice: Literal["auto", "required"]) -> Constraint | None:
+        """Calls that satisfy their schemas: at least one, or wherever the model begins one."""
+        try:
+            constraint = self._of(self.tools, choice)
+        except ConstraintError as error:
+            raise self._error(error.tool, error.path, str(error)) from error
+        problem = constraint and grammar_check.problem_of(constraint)
+        if problem:
+            raise self._blamed(problem)
+        return constraint
 
-def _for_tools(
-    request: ChatRequest, fmt: Format, *, tools: tuple[Tool, ...], dialect: Dialect, opening: str
-) -> Constraint | None:
-    choice = request.tool_choice.name or request.tool_choice.mode
-    parallel = request.parallel_tool_calls and request.tool_choice.mode != "named"
+    def content(self) -> tuple[Constraint | None, str]:
+        """An answer in the response format."""
+        return content.constraint_for(self.request.response_format, self.format, dialect=self.dialect, opening=self.opening)
 
-    def build(some: Sequence[Tool], how: str) -> Constraint | None:
-        value = parsers.constraint(fmt, some, how, parallel=parallel, dialect=dialect, opening=opening)
-        return None if value is None else Constraint(dialect, value)
+    def calls_or_content(self, *, strict: bool) -> tuple[Constraint | None, str]:
+        """Calls, or an answer in the response format: the model chooses. `strict`: some tool is, so calls at least are held."""
+        answer, warning = self.content()
+        calls = self.calls("required") if self.dialect == "structural_tag" else None
+        if calls is None or answer is None:
+            return (self.calls("auto") if strict else None), warning or CONTENT_FREE
+        either = {"type": "or", "elements": [calls.value["format"], answer.value["format"]]}
+        return Constraint("structural_tag", {"type": "structural_tag", "format": either}), ""
 
-    try:
-        constraint = build(tools, choice)
-    except ConstraintError as error:
-        raise _tool_error(request, error.tool, error.path, str(error)) from error
-    problem = constraint and grammar_check.problem_of(constraint)
-    if problem:
-        raise _blamed(request, tools, build, problem=problem)
-    return constraint
+    def _of(self, tools: Sequence[Tool], choice: Literal["auto", "required"]) -> Constraint | None:
+        """A named function is the only tool here, so that it is required by itself."""
+        parallel = self.request.parallel_tool_calls and self.request.tool_choice.mode != "named"
+        value = parsers.constraint(self.format, tools, choice, parallel=parallel, dialect=self.dialect, opening=self.opening)
+        return None if value is None else Constraint(self.dialect, value)
 
+    def _blamed(self, problem: str) -> GatewayError:
+        """The error for a refused grammar, with the tool and the place that are refused on their own."""
+        for tool in self.tools:
+            alone = self._of([tool], "required")
+            reason = alone and grammar_check.problem_of(alone)
+            if reason:
+                return self._error(tool.name, grammar_check.path_of_problem(tool.parameters), reason)
+        return self._error(None, (), problem)
 
-def _blamed(request: ChatRequest, tools: Sequence[Tool], build: Any, *, problem: str) -> GatewayError:
-    """The error for a refused grammar, with the tool and the place that are refused on their own."""
-    for tool in tools:
-        alone = build([tool], tool.name)
-        reason = alone and grammar_check.problem_of(alone)
-        if reason:
-            return _tool_error(request, tool.name, grammar_check.path_of_problem(tool.parameters), reason)
-    return _tool_error(request, None, (), problem)
-
-
-def _tool_error(request: ChatRequest, name: str | None, path: tuple[str | int, ...], reason: str) -> GatewayError:
-    places = [place for place, tool in enumerate(request.tools) if tool.name == name]
-    if not places:
-        return ToolSchemaInvalid(f"These tools cannot be enforced while decoding: {reason}", param="tools")
-    place = f"In context={path}, " if path else ""
-    return ToolSchemaInvalid(
-        f"Invalid schema for function '{name}': {place}this cannot be enforced while decoding: {reason}",
-        param=f"tools[{places[0]}].function.parameters",
-    )
-
-
-def _for_content(wanted: ResponseFormat, dialect: Dialect) -> Constraint:
-    """The answer as one JSON value. A structural tag rather than the engine's own JSON mode: vLLM chooses its grammar compiler
-    by the first JSON-mode schema it meets, for good."""
-    schema: Mapping[str, Any] = wanted.schema or {"type": "object"}
-    if dialect == "lark":
-        constraint = Constraint("json_schema" if wanted.schema else "json_object", dict(schema))
-    else:
-        inner = {"type": "json_schema", "json_schema": dict(schema), "max_whitespace_cnt": 1}
-        constraint = Constraint("structural_tag", {"type": "structural_tag", "format": inner})
-    problem = grammar_check.problem_of(constraint)
-    if problem:
-        raise ResponseSchemaInvalid(
-            f"Invalid schema for response_format '{wanted.name}': In context={grammar_check.path_of_problem(schema)}, {problem}",
-            param="response_format.json_schema.schema",
+    def _error(self, name: str | None, path: tuple[str | int, ...], reason: str) -> GatewayError:
+        places = [place for place, tool in enumerate(self.request.tools) if tool.name == name]
+        if not places:
+            return ToolSchemaInvalid(f"These tools cannot be enforced while decoding: {reason}", param="tools")
+        place = f"In context={path}, it" if path else "It"
+        return ToolSchemaInvalid(
+            f"Invalid schema for function '{name}': {place} cannot be enforced while decoding: {reason}",
+            param=f"tools[{places[0]}].function.parameters",
         )
-    return constraint

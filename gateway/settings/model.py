@@ -115,8 +115,8 @@ class EmbeddedModel(ModelSettings):
     backend: Literal["embedded"]
     path: str | None = None
     """A GGUF file or hf:OWNER/REPO/FILE; default: the SmolLM2 model that comes with the gateway."""
-    threads: int = Field(default=2, ge=1)
-    """Threads of the engine; more than there are free cores makes it slower."""
+    threads: int | None = Field(default=None, ge=1)
+    """Threads of the engine; default: one less than there are processors. More than are free make it slower."""
     parallel: int = Field(default=4, ge=1, le=64)
     """Answers generated at the same time."""
 
