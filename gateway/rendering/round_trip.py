@@ -10,7 +10,7 @@ from typing import Any
 
 import parsers
 from gateway.errors import GatewayError
-from parsers import Message, Tool, ToolCall
+from parsers import Format, Message, Tool, ToolCall, UnwritableError
 
 from .opening import common_prefix
 from .renderer import Renderer
@@ -31,17 +31,33 @@ def rendered_turn(renderer: Renderer, message: Message) -> str:
     before = renderer.history([_QUESTION], tools)
     after = renderer.history([_QUESTION, _wire(message)], tools)
     turn = after[len(common_prefix(before, after)) :]
-    turn = turn.removeprefix(renderer.capabilities.header)
-    end = renderer.history([_QUESTION, {"role": "assistant", "content": _MARK}], tools).rpartition(_MARK)[2]
-    return turn.removesuffix(end)
+    turn = _without_header(turn, renderer.capabilities.header)
+    return turn.removesuffix(_ending(renderer, tools))
+
+
+def _ending(renderer: Renderer, tools: list[Tool]) -> str:
+    """What the template writes after an answer."""
+    return renderer.history([_QUESTION, {"role": "assistant", "content": _MARK}], tools).rpartition(_MARK)[2]
+
+
+def _without_header(turn: str, header: str) -> str:
+    """Some templates indent their headers differently from place to place."""
+    if turn.startswith(header):
+        return turn.removeprefix(header)
+    return turn.lstrip().removeprefix(header.strip()) if turn.lstrip().startswith(header.strip()) else turn
 
 
 def pick_format(renderer: Renderer) -> str | None:
-    """The name of the format that fits best, or None. Among equals: most samples read back, fewest notices, first by name."""
+    """The name of the format that fits best, or None.
+
+    Of those that read the plain call back the best is the one that reads most of the other samples too; among equals the one
+    that would write them as the template does, then the one whose turns end as the template's do.
+    """
     samples = [sample for sample in (_sample(renderer, message) for message in _messages()) if sample is not None]
     if not samples or not samples[0].message.tool_calls:
         return None
-    scores = {name: _score(name, samples) for name in parsers.names()}
+    ending = _ending(renderer, [_TOOL])
+    scores = {name: _score(parsers.get(name), samples, ending) for name in parsers.names()}
     fitting = [name for name, score in scores.items() if score[0]]
     return max(sorted(fitting), key=lambda name: scores[name], default=None)
 
@@ -53,11 +69,14 @@ class _Sample:
 
 
 def _messages() -> Iterator[Message]:
-    call = ToolCall("look_up", '{"word": "na\\u00efve \\"x\\"", "count": 3}', _IDS[0])
-    yield Message(tool_calls=(call,))
-    yield Message(tool_calls=(call, ToolCall("look_up", '{"word": "two"}', _IDS[1])))
-    yield Message(content="One moment.", tool_calls=(call,))
-    yield Message(reasoning="It must be looked up.", tool_calls=(call,))
+    """The plainest call first: a format that cannot read it back is out. The harder ones tell the others apart."""
+    plain = ToolCall("look_up", '{"word": "plain"}', _IDS[0])
+    hard = ToolCall("look_up", '{"word": "naïve \\"x\\"", "count": 3}', _IDS[1])
+    yield Message(tool_calls=(plain,))
+    yield Message(tool_calls=(hard,))
+    yield Message(tool_calls=(plain, hard))
+    yield Message(content="One moment.", tool_calls=(plain,))
+    yield Message(reasoning="It must be looked up.", tool_calls=(plain,))
     yield Message(content="It is a word.")
 
 
@@ -78,36 +97,42 @@ def _sample(renderer: Renderer, message: Message) -> _Sample | None:
         return None
 
 
-def _score(name: str, samples: list[_Sample]) -> tuple[bool, int, int]:
-    """Whether the first call came back, how many samples did, and how quietly."""
-    read = [_read(name, sample.turn) for sample in samples]
-    same = [_same(sample.message, message) for sample, message in zip(samples, read, strict=True)]
-    notices = sum(len(message.notices) for message in read)
-    return same[0], sum(same), -notices
+def _score(fmt: Format, samples: list[_Sample], ending: str) -> tuple[bool, int, int, bool, int]:
+    """Whether the plain call came back, and nothing else; how many samples did; how many it writes alike; its ending; quiet."""
+    pairs = [(sample.message, _read(fmt, sample.turn)) for sample in samples]
+    calls = [_calls(written) == _calls(read) for written, read in pairs]
+    texts = [_texts(written) == _texts(read) for written, read in pairs]
+    ends = any(stop in ending for stop in fmt.stop)
+    notices = sum(len(read.notices) for _, read in pairs)
+    return calls[0] and texts[0], sum(calls) + sum(texts), sum(_writes(fmt, sample) for sample in samples), ends, -notices
 
 
-def _read(name: str, turn: str) -> Message:
-    parser = parsers.Parser(parsers.get(name), tools=[_TOOL])
+def _read(fmt: Format, turn: str) -> Message:
+    parser = parsers.Parser(fmt, tools=[_TOOL])
     return parsers.fold([*parser.feed(turn), *parser.finish("stop")])
 
 
-def _same(written: Message, read: Message) -> bool:
-    return (
-        _stripped(written.content) == _stripped(read.content)
-        and _stripped(written.reasoning) == _stripped(read.reasoning)
-        and [_call(call) for call in written.tool_calls] == [_call(call) for call in read.tool_calls]
-    )
-
-
-def _stripped(text: str | None) -> str:
-    return (text or "").strip()
-
-
-def _call(call: ToolCall) -> tuple[str, Any]:
+def _writes(fmt: Format, sample: _Sample) -> bool:
+    """Whether the template's text is the format's own; what a template puts before it, an empty thought say, is allowed."""
     try:
-        return call.name, json.loads(call.arguments)
+        return sample.turn.strip().endswith(parsers.write(fmt, sample.message).strip())
+    except UnwritableError:
+        return False
+
+
+def _texts(message: Message) -> tuple[str, str]:
+    return (message.content or "").strip(), (message.reasoning or "").strip()
+
+
+def _calls(message: Message) -> list[tuple[str, Any]]:
+    return [(call.name, _value(call.arguments)) for call in message.tool_calls]
+
+
+def _value(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
     except ValueError:
-        return call.name, call.arguments
+        return arguments
 
 
 def _wire(message: Message) -> Mapping[str, Any]:

