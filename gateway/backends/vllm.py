@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from gateway.chat.events import Piece
@@ -14,6 +15,8 @@ from .completions import CompletionsReader, body_of, canonical
 from .http import EngineHttp, Timeouts
 
 GENERATE = "/v1/completions"
+GREEDY = 1e-5
+"""Temperatures below this are 0 to vLLM."""
 LAST_BYTES = 1.0
 """Seconds an engine gets to end its body after it said [DONE], so that the connection can be used again."""
 
@@ -59,6 +62,7 @@ class VllmBackend:
 
     async def _body(self, plan: Plan) -> dict[str, Any]:
         body = body_of(plan, model=self._model or await self._first_model())
+        body["n"] = 1 if is_greedy(plan) else plan.sampling.n
         body["skip_special_tokens"] = False
         body["spaces_between_special_tokens"] = False
         if plan.prompt.token_ids is None:
@@ -94,14 +98,30 @@ class VllmBackend:
 
 
 async def _pieces(blocks: AsyncIterator[bytes], plan: Plan) -> AsyncGenerator[list[Piece]]:
-    reader = CompletionsReader(choices=plan.sampling.n, top_logprobs=plan.sampling.top_logprobs)
+    copies = plan.sampling.n if is_greedy(plan) else 1
+    reader = CompletionsReader(choices=plan.sampling.n // copies, top_logprobs=plan.sampling.top_logprobs)
     async for block in blocks:
         if pieces := reader.feed(block):
-            yield pieces
+            yield pieces if copies == 1 else _copied(pieces, copies)
         if reader.done:
             break
     reader.end()
     await _exhaust(blocks)
+
+
+def is_greedy(plan: Plan) -> bool:
+    """Whether sampling leaves nothing to chance. vLLM then refuses n > 1, so one choice is asked for and given n times."""
+    return plan.sampling.temperature is not None and plan.sampling.temperature < GREEDY
+
+
+def _copied(pieces: list[Piece], copies: int) -> list[Piece]:
+    found: list[Piece] = []
+    for piece in pieces:
+        if (usage := piece.usage) is not None:
+            found.append(replace(piece, usage=replace(usage, completion_tokens=usage.completion_tokens * copies)))
+        else:
+            found.extend(replace(piece, choice=choice) for choice in range(copies))
+    return found
 
 
 async def _exhaust(blocks: AsyncIterator[bytes]) -> None:

@@ -93,6 +93,7 @@ class Engine:
                 if gone.done():
                     raise ConnectionError
         if not self.cut_short:
+            await asyncio.sleep(0.02)  # the end of a body comes in a packet of its own
             writer.write(b"0\r\n\r\n")
         if gone is not None:
             gone.cancel()
@@ -202,6 +203,15 @@ def test_choices_are_told_apart(run, kit):
     pieces = answer_of(run, kit, Engine(blocks), kit.plan(ids=(1,), max_tokens=5, n=2))
     assert [kit.text_of(pieces, index) for index in (0, 1)] == ["bd", "ac"]
     assert {piece.choice: piece.finish_reason for piece in pieces if piece.finish_reason} == {1: "length", 0: "stop"}
+
+
+def test_greedy_choices_are_one_answer_given_several_times(run, kit):
+    engine = Engine(HELLO)
+    pieces = answer_of(run, kit, engine, kit.plan(ids=(1,), max_tokens=5, n=3, temperature=0))
+    assert engine.body()["n"] == 1  # vLLM refuses more at temperature 0
+    assert [kit.text_of(pieces, index) for index in range(3)] == ["Hello"] * 3
+    assert sorted(piece.choice for piece in pieces if piece.finish_reason) == [0, 1, 2]
+    assert [piece.usage for piece in pieces if piece.usage] == [Usage(9, 9, 4)]
 
 
 def test_log_probabilities_in_the_legacy_shape(run, kit):
