@@ -13,6 +13,7 @@ from gateway.protocols import admin
 from gateway.protocols.chat_completions.routes import ChatCompletions
 from gateway.settings import Settings
 
+from .describe import describe_generation
 from .failures import ErrorEnvelope, translate_framework_errors
 from .house import House
 
@@ -36,6 +37,7 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
     chat = ChatCompletions(home.pipeline, settings.limits)
     for path in GENERATION:
         app.router.routes.append(Route(path, chat, include_in_schema=False))
+    describe_generation(app)
     translate_framework_errors(app)
     app.add_middleware(ErrorEnvelope)
     app.add_middleware(RequestContext, metrics=home.metrics, route_of=_route_of)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import httpx
+import jsonschema_rs
 import pytest
 from openai import OpenAI
 
@@ -132,6 +133,13 @@ def test_paths_that_clients_invent_make_no_new_series(gateway: Gateway) -> None:
 
 
 def test_the_server_describes_itself(gateway: Gateway) -> None:
-    paths = get(gateway, "/openapi.json").json()["paths"]
-    assert "/v1/models/{model_id}" in paths or "/v1/models/{model_id:path}" in paths
+    document = get(gateway, "/openapi.json").json()
+    assert "/v1/models/{model_id}" in document["paths"] or "/v1/models/{model_id:path}" in document["paths"]
+    chat = document["paths"]["/v1/chat/completions"]["post"]
+    name = chat["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    request = document["components"]["schemas"][name]
+    assert {"model", "messages"} <= set(request["required"])
+    validator = jsonschema_rs.Draft202012Validator({**request, "components": document["components"]})
+    assert validator.is_valid({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
+    assert not validator.is_valid({"model": "m", "messages": "hi"})
     assert get(gateway, "/docs").status_code == 200
