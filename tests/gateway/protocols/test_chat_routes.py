@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.server import Gateway, replay_model, serving
+from tests.support.server import Gateway, replay_model, serving, wait_for
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>'
 SLOW = ["word "] * 400
@@ -159,6 +159,7 @@ def test_a_client_that_goes_away_stops_the_generation(gateway: Gateway, stream: 
         client.sendall(head.encode() + body)
         if stream:
             assert b"200 OK" in client.recv(1000)
+        assert wait_for(lambda: gateway.running() == 1, 5.0)
         assert not gateway.wait_until_idle(0.3)
     assert gateway.wait_until_idle(1.0)
 
