@@ -1,5 +1,6 @@
 """What a request demands of the calls in its answer, held against what the model wrote."""
 
+import logging
 from dataclasses import dataclass, field
 
 from gateway.chat.plan import Plan
@@ -7,6 +8,7 @@ from gateway.planning import schemas
 from parsers import Event, Finish, Tool, ToolCallArguments, ToolCallEnd, ToolCallStart
 
 ENDED_BY_ITSELF = ("stop", "tool_calls")
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -52,8 +54,12 @@ class Demand:
         if self._fragments is None:
             return None
         name = self._names[-1]
-        problem = schemas.violation("".join(self._fragments) or "{}", self.held[name].parameters)
-        return problem and f"The model's call to '{name}' breaks the tool's schema: {problem}."
+        arguments = "".join(self._fragments) or "{}"
+        problem = schemas.violation(arguments, self.held[name].parameters)
+        if problem is None:
+            return None
+        log.debug("refused arguments of %s: %s", name, arguments)
+        return f"The model's call to '{name}' breaks the tool's schema: {problem}."
 
     def _finished(self, reason: str) -> str | None:
         if not self.forced or self._completed or reason not in ENDED_BY_ITSELF:
