@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import parsers
 from tests.e2e.vllm import install, servers
+from tests.e2e.vllm.families import entry, spoken
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -15,19 +14,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("vllm")
             item.add_marker(pytest.mark.timeout(900))  # the first one waits for an engine to start
-
-
-def entry(model: str, url: str, family: str) -> dict[str, Any]:
-    """A configuration entry: this engine's model, spoken to as if it were one of that family."""
-    fmt = parsers.get(family)
-    return {
-        "name": f"{model}-{family}",
-        "backend": "vllm",
-        "urls": [url],
-        "tokenizer": str(install.model_folder(model)),
-        "chat_template": f"toolwire/{Path(fmt.template).stem}",
-        "parser": family,
-    }
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +38,7 @@ def copycat_engine(logs: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def random_gateway(random_engine: str, logs: Path) -> Iterator[str]:
     """The gateway's `/v1` address; it serves `random-<family>` for each family."""
-    with servers.gateway_serving([entry("random", random_engine, family) for family in parsers.names()], logs) as url:
+    with servers.gateway_serving([entry("random", random_engine, family) for family in spoken()], logs) as url:
         yield f"{url}/v1"
 
 
@@ -60,6 +46,5 @@ def random_gateway(random_engine: str, logs: Path) -> Iterator[str]:
 def copycat_gateway(copycat_engine: str, logs: Path) -> Iterator[str]:
     """The gateway's `/v1` address; it serves `copycat-<family>`, and `copycat` with the template of the tokenizer's own model."""
     own = {"name": "copycat", "backend": "vllm", "urls": [copycat_engine], "tokenizer": str(install.model_folder("copycat"))}
-    models = [own, *(entry("copycat", copycat_engine, family) for family in parsers.names())]
-    with servers.gateway_serving(models, logs) as url:
+    with servers.gateway_serving([own, *(entry("copycat", copycat_engine, family) for family in spoken())], logs) as url:
         yield f"{url}/v1"

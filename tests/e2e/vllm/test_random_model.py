@@ -11,6 +11,7 @@ import pytest
 from openai import AsyncOpenAI
 
 import parsers
+from tests.e2e.vllm.families import spoken
 
 REQUESTS_IN_ALL = 200
 AT_ONCE = 6
@@ -172,7 +173,7 @@ def constrained() -> list[str]:
     """The families whose calls a grammar can hold."""
     example = parsers.Tool("get_weather", "", ENUMS)
     out = []
-    for name in parsers.names():
+    for name in spoken():
         try:
             parsers.constraint(parsers.get(name), [example], "required", dialect="structural_tag")
         except parsers.ConstraintError:
