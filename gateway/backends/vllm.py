@@ -37,12 +37,16 @@ class VllmBackend:
     @asynccontextmanager
     async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
         """Generate; see Backend."""
-        body = canonical(await self._body(plan)).encode()
-        async with self._http.stream(GENERATE, body) as blocks, aclosing(_pieces(blocks, plan)) as pieces:
-            yield pieces
+        try:
+            body = canonical(await self._body(plan)).encode()
+            async with self._http.stream(GENERATE, body) as blocks, aclosing(_pieces(blocks, plan)) as pieces:
+                yield pieces
+        except BackendError:
+            self._facts = None  # the engine may be back as another one
+            raise
 
     async def facts(self) -> EngineFacts:
-        """What `/v1/models` and `/version` say; asked anew each time, so that a restarted engine is noticed."""
+        """What `/v1/models` and `/version` say, asked anew each time."""
         listed = await self._http.json("GET", "/v1/models")
         entry = _served(listed, self._model)
         try:

@@ -59,6 +59,7 @@ class Engine:
         self.connections = 0
         self.left = asyncio.Event()
         self.url = ""
+        self.models: dict[str, Any] = MODELS
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -79,7 +80,7 @@ class Engine:
 
     async def answer(self, path: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if path != "/v1/completions":
-            known = {"/v1/models": MODELS, "/version": {"version": "0.32.0"}, "/health": {}, "/tokenize": {"count": 30}}
+            known = {"/v1/models": self.models, "/version": {"version": "0.32.0"}, "/health": {}, "/tokenize": {"count": 30}}
             body = json.dumps(known[path]).encode()
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
             return
@@ -354,6 +355,23 @@ def test_connections_are_used_again(run, kit):
 
     # the first question of all asks for the model's name, on the control connection
     assert run(ask_often()) == 2
+
+
+def test_an_engine_that_comes_back_with_another_model_is_asked_again(run, kit):
+    async def ask():
+        engine = Engine(HELLO)
+        async with playing(engine) as backend:
+            plan = kit.plan(ids=(1,), max_tokens=5)
+            await kit.read_all(backend, plan)
+            engine.models = {"data": [{"id": "other"}]}
+            engine.status = 404
+            with pytest.raises(BackendRefused):
+                await kit.read_all(backend, plan)
+            engine.status = 200
+            await kit.read_all(backend, plan)
+            return [body["model"] for path, _, body in engine.asked if path == "/v1/completions"]
+
+    assert run(ask()) == ["served", "served", "other"]
 
 
 def test_facts_and_health(run, kit):
