@@ -24,6 +24,7 @@ from .events import (
 )
 from .message import Tool, Tools
 from .readers import Reader, reader_of
+from .readers.boundary import space_end
 from .readers.frame import FrameReader
 from .readers.text import TextReader
 
@@ -136,6 +137,19 @@ class Parser:
         elif self.held is not None:
             self.held.append(raw)
 
+    def skip_space(self) -> bool:
+        """Consume white space as framing; whether more text stands behind it."""
+        end = space_end(self.buffer, self.at)
+        if end > self.at:
+            self.skip(end)
+        return self.at < len(self.buffer)
+
+    def drop(self, end: int) -> None:
+        """Consume up to `end` as what is never given back: the text of a token that ends the turn."""
+        if self.draft is not None:
+            self.draft.raw.append(self.buffer[self.at : end])
+        self.at = end
+
     def pass_text(self, channel: Channel, end: int) -> None:
         """Consume up to `end` as text of a channel."""
         raw = self.buffer[self.at : end]
@@ -155,7 +169,9 @@ class Parser:
             self.events.append(ReasoningDelta(text))
 
     def notice(self, kind: NoticeKind, detail: str) -> None:
-        """Something the operator should know."""
+        """Something the operator should know. Repairs of what becomes text anyway are none."""
+        if self.muted and kind == "repaired":
+            return
         self.events.append(Notice(kind, detail))
 
     # ---- framing

@@ -1,8 +1,18 @@
 """Finding a whole marker, or the beginning of one at the very end of what has arrived so far."""
 
 import re
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def space_end(text: str, at: int, end: int = sys.maxsize) -> int:
+    """Where the white space that begins at `at` ends."""
+    match = _SPACE.match(text, at, end)
+    return match.end() if match is not None else at
 
 
 @lru_cache(maxsize=1024)

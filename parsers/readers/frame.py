@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from ..automaton import Position
 from ..description import CallId, Marker, ToolName
 from .boundary import boundary, in_order, whole
-from .json_value import SPACE
 from .text import SENTINELS
 
 if TYPE_CHECKING:
@@ -37,8 +36,7 @@ class FrameReader:
         self._position = position
 
     def read(self, parser: "Parser") -> bool:
-        self._space(parser)
-        if parser.at == len(parser.buffer):
+        if not parser.skip_space():
             return False
         match = boundary(_watched(self._position, parser.format.stop)).match(parser.buffer, parser.at)
         if match is not None and match.group(1) is None:
@@ -47,16 +45,10 @@ class FrameReader:
         return True
 
     def finish(self, parser: "Parser") -> bool:
-        self._space(parser)
-        if parser.at < len(parser.buffer):
+        if parser.skip_space():
             match = whole(_watched(self._position, parser.format.stop)).match(parser.buffer, parser.at)
             self._next(parser, match.group(1) if match is not None else None)
         return True
-
-    def _space(self, parser: "Parser") -> None:
-        match = SPACE.match(parser.buffer, parser.at)
-        if match and match.end() > parser.at:
-            parser.skip(match.end())
 
     def _next(self, parser: "Parser", marker: str | None) -> None:
         position = self._position
@@ -72,7 +64,7 @@ class FrameReader:
         elif region := position.openers.get(marker):
             parser.enter(region)
         else:
-            parser.skip(parser.at + len(marker))
+            parser.drop(parser.at + len(marker))
 
 
 def _said(position: Position) -> str:

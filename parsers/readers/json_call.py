@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ..automaton import Position
 from ..description import JsonCall
-from .boundary import boundary, whole
+from .boundary import boundary, space_end, whole
 from .frame import NAME_LIMIT, texts_behind
-from .json_value import SPACE, JsonValue, State
+from .json_value import JsonValue, State
 
 if TYPE_CHECKING:
     from ..parser import Parser
@@ -16,59 +16,61 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')[ \t\r\n]*:""", re.DOTALL)
 _OPEN_KEY = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?|'(?:[^'\\]|\\.)*(?:'[ \t\r\n]*|\\)?)\Z""", re.DOTALL)
 _ENVELOPE = frozenset({"type", "id", "function", "index", "call_id", "tool_call_id"})
+_ARGUMENTS_BEGIN = frozenset("{\"'nN")
+"""An object, a string that holds one, or `null`."""
 Outcome = Literal["more", "done", "bad"]
 
 
 class Arguments:
     """The arguments of one call: an object that streams, or one that hides in a string, or nothing (`null`)."""
 
-    __slots__ = ("_value", "begun", "text")
+    __slots__ = ("_first", "_value", "begun", "text")
 
     def __init__(self) -> None:
         self._value = JsonValue()
+        self._first = ""
         self.begun = False
+        """It is certain that this is an object and not prose in braces."""
         self.text: list[str] = []
+        """The JSON text that may be given out."""
 
-    def read(self, parser: "Parser") -> Outcome:
-        """Consume what has arrived; `text` collects the JSON text that may be given out."""
-        value = self._value
-        parser.skip(value.feed(parser.buffer, parser.at))
-        if value.state is State.BAD:
-            self._give(value)
-            return "bad"
-        if value.stack or (value.state is State.DONE and not self._is_scalar()):
-            if not self._is_object():
-                return "bad"
-            self._give(value)
-            return "done" if value.state is State.DONE else "more"
-        if value.state is State.DONE:
-            return self._unpack()
-        return "more"
-
-    def _give(self, value: JsonValue) -> None:
-        if not self.begun and not (value.begun and self._is_object()):
-            return
-        self.text.append(value.take() if self.begun else value.take().lstrip())
-        self.begun = True
-
+    @property
     def repairs(self) -> set[str]:
         """What was put right in the arguments."""
         return self._value.repairs
 
-    def _is_object(self) -> bool:
-        return self.begun or "".join(self._value.out).lstrip()[:1] == "{"
+    def read(self, parser: "Parser") -> Outcome:
+        """Consume what has arrived."""
+        if not self._first:
+            if not parser.skip_space():
+                return "more"
+            self._first = parser.buffer[parser.at]
+            if self._first not in _ARGUMENTS_BEGIN:
+                return "bad"
+        value = self._value
+        parser.skip(value.feed(parser.buffer, parser.at))
+        if self._first == "{":
+            return self._stream(value)
+        if value.state is State.DONE:
+            return self._unpack(value.take())
+        return "bad" if value.state is State.BAD else "more"
 
-    def _is_scalar(self) -> bool:
-        return not self.begun and "".join(self._value.out).lstrip()[:1] not in ("{", "[")
+    def _stream(self, value: JsonValue) -> Outcome:
+        if value.begun:
+            self.begun = True
+            self.text.append(value.take())
+        if value.state is State.BAD:
+            return "bad"
+        return "done" if value.state is State.DONE else "more"
 
-    def _unpack(self) -> Outcome:
+    def _unpack(self, written: str) -> Outcome:
         """A scalar: `null` and `""` mean no arguments, a string may hold the object."""
-        scalar = json.loads("".join(self._value.out))
-        if scalar is None or (isinstance(scalar, str) and not scalar.strip()):
+        scalar = json.loads(written)
+        if not scalar or (isinstance(scalar, str) and not scalar.strip()):
             self.text.append("{}")
         elif isinstance(scalar, str) and (inner := _object_text(scalar)) is not None:
             self.text.append(inner)
-            self._value.repairs.add("arguments as a string")
+            self.repairs.add("arguments as a string")
         else:
             return "bad"
         self.begun = True
@@ -101,7 +103,7 @@ class ArgumentsReader:
         give_out(parser, self._arguments)
         if outcome == "more":
             return False
-        note_repairs(parser, self._arguments.repairs())
+        note_repairs(parser, self._arguments.repairs)
         if outcome == "bad":
             parser.reject("malformed", "the arguments of a call are not a JSON object")
         else:
@@ -149,10 +151,7 @@ class JsonCallReader:
             return self._read_arguments(parser)
         if self._role:
             return self._read_value(parser)
-        match = SPACE.match(parser.buffer, parser.at)
-        if match:
-            parser.skip(match.end())
-        if parser.at == len(parser.buffer):
+        if not parser.skip_space():
             return False
         return self._structure(parser, parser.buffer[parser.at])
 
@@ -223,8 +222,7 @@ class JsonCallReader:
 
     def _envelope(self, parser: "Parser", end: int) -> bool:
         """`"function":` holds the name, or an object with name and arguments."""
-        match = SPACE.match(parser.buffer, end)
-        behind = match.end() if match else end
+        behind = space_end(parser.buffer, end)
         if behind == len(parser.buffer):
             return False
         if parser.buffer[behind] == "{":
@@ -252,7 +250,7 @@ class JsonCallReader:
             return True
         if outcome == "more":
             return False
-        self._repairs |= self._arguments.repairs()
+        self._repairs |= self._arguments.repairs
         self._role = ""
         self._behind_value = True
         if outcome == "bad":
@@ -351,7 +349,7 @@ class NameKeyedReader:
         give_out(parser, self._arguments)
         if outcome == "more":
             return False
-        note_repairs(parser, self._arguments.repairs())
+        note_repairs(parser, self._arguments.repairs)
         if outcome == "bad":
             parser.reject("malformed", "the arguments of a call are not a JSON object")
             return True
@@ -389,10 +387,7 @@ class _ClosingBrace:
         self._position = position
 
     def read(self, parser: "Parser") -> bool:
-        match = SPACE.match(parser.buffer, parser.at)
-        if match:
-            parser.skip(match.end())
-        if parser.at == len(parser.buffer):
+        if not parser.skip_space():
             return False
         if parser.buffer[parser.at] == "}":
             parser.skip(parser.at + 1)

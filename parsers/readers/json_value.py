@@ -8,7 +8,8 @@ such repair is noted. Anything else makes the value bad.
 import re
 from enum import Enum, auto
 
-SPACE = re.compile(r"[ \t\r\n]*")
+from .boundary import space_end
+
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
 _PYTHON_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?\Z")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z_]+")
@@ -92,8 +93,7 @@ class JsonValue:
 
     # ---- between tokens
     def _structure(self, text: str, position: int) -> int:
-        match = SPACE.match(text, position)
-        behind = match.end() if match else position
+        behind = space_end(text, position)
         if behind > position:
             self._space(text[position:behind])
         if behind == len(text):
@@ -265,11 +265,11 @@ class JsonValue:
 
     # ---- numbers and words
     def _scalar_part(self, text: str, position: int) -> int:
-        match = _SCALAR.match(text, position)
+        match = _SCALAR.match(text, position, position + _SCALAR_LIMIT - len(self._scalar))
         if match:
             self._scalar += match.group()
             position = match.end()
-            if len(self._scalar) > _SCALAR_LIMIT:
+            if len(self._scalar) == _SCALAR_LIMIT:
                 self.state = State.BAD
         if position < len(text) and self.state is State.SCALAR:
             self._scalar_end()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position
 from .frame import NAME_LIMIT
-from .json_value import SPACE, JsonValue, State
+from .json_value import JsonValue, State
 from .values import quoted
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ class PythonCallReader:
             return self._name(parser)
         if self._value is not None:
             return self._read_value(parser)
-        match = SPACE.match(parser.buffer, parser.at)
-        if match:
-            parser.skip(match.end())
-        if parser.at == len(parser.buffer):
+        if not parser.skip_space():
             return False
         return self._structure(parser, parser.buffer[parser.at])
 
@@ -98,13 +95,13 @@ class PythonCallReader:
     def _read_value(self, parser: "Parser") -> bool:
         value = self._value
         assert value is not None
-        if value.state is State.VALUE and (match := SPACE.match(parser.buffer, parser.at)):
-            parser.skip(match.end())
+        if value.state is State.VALUE and not value.stack:
+            parser.skip_space()
         parser.skip(value.feed(parser.buffer, parser.at))
+        parser.arguments(value.take())
         if value.state is State.BAD:
             parser.reject("malformed", f"the value of {self._key} is not a literal")
             return True
-        parser.arguments(value.take())
         if value.state is not State.DONE:
             return False
         self._value = None

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from ..automaton import Position, opening_texts
 from ..description import TaggedArguments
 from ..message import Tool
-from .boundary import boundary, in_order, whole
+from .boundary import boundary, in_order, space_end, whole
 from .frame import NAME_LIMIT, texts_behind
-from .json_value import SPACE, JsonValue, State
+from .json_value import JsonValue, State
 from .values import allowed_types, as_json_or_text, knows, quoted, typed
 
 if TYPE_CHECKING:
@@ -130,10 +130,7 @@ class TaggedReader:
 
     # ---- between values
     def _between(self, parser: "Parser", *, at_end: bool) -> bool:
-        match = SPACE.match(parser.buffer, parser.at)
-        if match:
-            parser.skip(match.end())
-        if parser.at == len(parser.buffer):
+        if not parser.skip_space():
             return False
         table = self._table
         found = (whole if at_end else boundary)(table.between).match(parser.buffer, parser.at)
@@ -250,8 +247,7 @@ class TaggedReader:
         return self._followed(parser, start + len(ender), follow, at_end=at_end)
 
     def _followed(self, parser: "Parser", end: int, follow: tuple[str, ...], *, at_end: bool) -> bool | None:
-        match = SPACE.match(parser.buffer, end, end + _LOOKAHEAD)
-        behind = match.end() if match else end
+        behind = space_end(parser.buffer, end, end + _LOOKAHEAD)
         if behind - end >= _LOOKAHEAD:
             return False
         if behind == len(parser.buffer):
