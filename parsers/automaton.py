@@ -13,6 +13,7 @@ from .description import (
     CallId,
     Either,
     ElementArguments,
+    Filler,
     Gap,
     Interleaved,
     JsonArguments,
@@ -20,8 +21,10 @@ from .description import (
     Leaf,
     Many,
     Marker,
+    Messages,
     NameKeyedCall,
     Node,
+    NumberedName,
     Optional,
     PythonCall,
     Seq,
@@ -36,11 +39,13 @@ from .errors import FormatError
 
 @dataclass(eq=False, slots=True)
 class Position:
-    """One leaf of a description. `scope` numbers the call it belongs to, 0 is outside of any."""
+    """One leaf of a description. `scope` numbers the call it belongs to, 0 is outside of any. `says`: content stands beside it,
+    unless another marker with its text may come next."""
 
     leaf: Leaf | None
     scope: int = 0
     bare: bool = False
+    says: bool = False
     follow: list["Position"] = field(default_factory=list)
     opens_scope: bool = False
     closes_scope: bool = False
@@ -94,6 +99,8 @@ class _Compiler:
                 return self.call(child)
             case Interleaved(text, child):
                 return self.interleaved(self.part(text, scope), self.part(child, scope))
+            case Messages():
+                return self.messages(node, scope)
             case _:
                 return self.leaf(node, scope)
 
@@ -140,6 +147,17 @@ class _Compiler:
         link(inner.last, inner.first)
         return _Part(True, text.first + inner.first, text.last + inner.last)
 
+    def messages(self, node: Messages, scope: int) -> _Part:
+        """Free text with messages embedded; the content of a message is that same free text."""
+        parts = [self.part(child, scope) for child in (node.thinking, node.calls, *node.others) if child is not None]
+        said = [self.leaf(marker, scope) for marker in node.said()]
+        for part in said:
+            part.first[0].says = True
+        parts += said
+        if node.between is not None:
+            parts.append(self.leaf(node.between, scope))
+        return self.interleaved(self.part(node.text, scope), self.choice(parts))
+
 
 def link(before: tuple[Position, ...], after: tuple[Position, ...]) -> None:
     """Let each of `after` follow each of `before`."""
@@ -147,6 +165,8 @@ def link(before: tuple[Position, ...], after: tuple[Position, ...]) -> None:
         for following in after:
             if following.bare and not (position.leaf is None or isinstance(position.leaf, Text)):
                 continue  # believed only as the whole content: nothing but text or thinking stands before it
+            if isinstance(following.leaf, Marker) and following.leaf.led and position.leaf == Text("content"):
+                continue
             if following not in position.follow:
                 position.follow.append(following)
 
@@ -217,10 +237,10 @@ def _settle(position: Position) -> None:
         position.text = None  # inside a call there is no free text, even where everything that follows may be missing
     if position.fallback is not None and position.text is not None:
         raise FormatError(f"{position.fallback.leaf} may follow the free text {position.text.leaf} with no marker between")
-    if isinstance(position.leaf, ToolName | CallId) and not (position.markers or position.openers):
+    if isinstance(position.leaf, ToolName | NumberedName | CallId | Filler) and not (position.markers or position.openers):
         raise FormatError(f"nothing ends {position.leaf}")
 
 
 def _claim(table: dict[str, Position], text: str, following: Position, position: Position) -> None:
-    if table.setdefault(text, following) is not following:
+    if table.setdefault(text, following) is not following and not following.says:
         raise FormatError(f"{text!r} may follow {position.leaf} in two ways: factor it out")

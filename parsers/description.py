@@ -16,12 +16,14 @@ from typing import Literal
 class Marker:
     """Exact text. `spellings` are further texts that models write in its place. Whitespace at its ends is a gap when read.
 
-    `repairs`: reading it puts a slip of the model right; this says which.
+    `repairs`: reading it puts a slip of the model right; this says which. `led`: it stands behind other framing or at the
+    beginning of a turn, not in the midst of content, where its text is text.
     """
 
     text: str
     spellings: tuple[str, ...] = ()
     repairs: str = ""
+    led: bool = False
 
     def texts(self) -> tuple[str, ...]:
         """What is looked for in a turn, without whitespace at the ends."""
@@ -45,9 +47,32 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class ToolName:
-    """The name of the tool, up to the marker that follows. `prefix` is text before the name that may be missing."""
+    """The name of the tool, up to the marker that follows. `prefix` is text before the name that may be missing.
+
+    `word`: white space ends the name as well.
+    """
 
     prefix: str = ""
+    word: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedName:
+    """The name of the tool inside the model's id for the call: `prefix` name `:` number, as written and as read.
+
+    The whole is the call's id. Models leave the prefix out, and the number.
+    """
+
+    prefix: str
+
+    def name_of(self, written: str) -> str:
+        """The tool's name in an id."""
+        name, colon, number = written.removeprefix(self.prefix).rpartition(":")
+        return name if colon and number.isdigit() else written.removeprefix(self.prefix)
+
+    def id_of(self, name: str, number: int) -> str:
+        """The id of the call with this number."""
+        return f"{self.prefix}{name}:{number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +80,14 @@ class CallId:
     """The model's own id for the call, up to the marker that follows. `sample` shows its form to the writer."""
 
     sample: str = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """Short text that nothing comes of, up to the marker that follows. It is written as the number of the call in its turn,
+    counted from `first`."""
+
+    first: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +100,13 @@ class JsonCall:
     """A whole call as one JSON object, keys in any order; the first of each tuple is the written one.
 
     `needs_arguments`: without an arguments key it is no call (for formats where no marker announces one).
+    `call_id`: the key of the model's own id, which is written before the name, as text; none is written without it.
     """
 
     name: tuple[str, ...] = ("name",)
     arguments: tuple[str, ...] = ("arguments", "parameters")
     needs_arguments: bool = False
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +214,42 @@ class Interleaved:
     node: "Node"
 
 
-Leaf = Marker | Text | ToolName | CallId | JsonArguments | JsonCall | NameKeyedCall | TaggedArguments | ElementArguments | PythonCall
-Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How content is written in a turn made of messages: between these two markers, or bare."""
+
+    opener: Marker | None = None
+    closer: Marker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """A turn made of messages that control tokens delimit.
+
+    Written: thinking, content, calls, with `between` between two of them; content before calls as `preamble`, where there is one,
+    else as `answer`; `calls` for all calls where it holds a `Many`, else once for each. Read: any messages in any order and number, and `others`
+    besides; `between` may be missing. White space beside content belongs to it. A call ends reasoning.
+    """
+
+    calls: "Node"
+    thinking: "Node | None" = None
+    answer: Said = Said()
+    preamble: Said | None = None
+    between: Marker | None = None
+    others: tuple["Node", ...] = ()
+    text: Text = Text("content")
+
+    def said(self) -> tuple[Marker, ...]:
+        """The markers around content, each once."""
+        preamble = self.preamble or self.answer
+        around = (self.answer.opener, self.answer.closer, preamble.opener, preamble.closer)
+        return tuple(dict.fromkeys(marker for marker in around if marker is not None))
+
+
+Name = ToolName | NumberedName
+Arguments = JsonArguments | TaggedArguments | ElementArguments
+Leaf = Marker | Text | Name | CallId | Filler | Arguments | JsonCall | NameKeyedCall | PythonCall
+Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved | Messages
 
 content = Text("content")
 reasoning = Text("reasoning")
@@ -199,6 +268,11 @@ def marker(text: str, *spellings: str) -> Marker:
 def surplus(text: str) -> Marker:
     """Text that a model writes once too often; reading it is a repair."""
     return Marker(text, repairs=f"a surplus {text}")
+
+
+def led(text: str, *spellings: str) -> Marker:
+    """Exact text that counts only behind other framing or at the beginning of a turn."""
+    return Marker(text, spellings, led=True)
 
 
 def gap(text: str) -> Gap:
@@ -254,6 +328,115 @@ def interleaved(text: Text, *nodes: Node) -> Interleaved:
 def tagged_arguments(header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()) -> TaggedArguments:
     """Arguments as tagged text."""
     return TaggedArguments(header, close, trim, joint, unwrap)
+
+
+def said(self) -> tuple[Marker, ...]:
+        """The markers around content, each once."""
+        preamble = self.preamble or self.answer
+        around = (self.answer.opener, self.answer.closer, preamble.opener, preamble.closer)
+        return tuple(dict.fromkeys(marker for marker in around if marker is not None))
+
+
+Name = ToolName | NumberedName
+Arguments = JsonArguments | TaggedArguments | ElementArguments
+Leaf = Marker | Text | Name | CallId | Filler | Arguments | JsonCall | NameKeyedCall | PythonCall
+Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved | Messages
+
+content = Text("content")
+reasoning = Text("reasoning")
+tool_name = ToolName()
+call_id = CallId()
+json_arguments = JsonArguments()
+json_call = JsonCall()
+python_call = PythonCall()
+
+
+def marker(text: str, *spellings: str) -> Marker:
+    """Exact text, and other spellings that are read as the same."""
+    return Marker(text, spellings)
+
+
+def surplus(text: str) -> Marker:
+    """Text that a model writes once too often; reading it is a repair."""
+    return Marker(text, repairs=f"a surplus {text}")
+
+
+def led(text: str, *spellings: str) -> Marker:
+    """Exact text that counts only behind other framing or at the beginning of a turn."""
+    return Marker(text, spellings, led=True)
+
+
+def gap(text: str) -> Gap:
+    """Whitespace: any when read, this when written."""
+    return Gap(text)
+
+
+def seq(*nodes: Node) -> Node:
+    """The nodes, one after the other."""
+    return nodes[0] if len(nodes) == 1 else Seq(nodes)
+
+
+def optional(*nodes: Node) -> Optional:
+    """The nodes, or nothing."""
+    return Optional(seq(*nodes))
+
+
+def soft(*nodes: Node) -> Soft:
+    """The nodes, which models sometimes leave out."""
+    return Soft(seq(*nodes))
+
+
+def unwritten(*nodes: Node) -> Unwritten:
+    """The nodes, which some models add."""
+    return Unwritten(seq(*nodes))
+
+
+def either(*nodes: Node) -> Either:
+    """One of the nodes; the first is the written one."""
+    return Either(nodes)
+
+
+def many(*nodes: Node, separator: str = "", spellings: tuple[str, ...] = (), tight: bool = False) -> Many:
+    """The nodes once or more, with a separator."""
+    return Many(seq(*nodes), separator, spellings, tight)
+
+
+def call(*nodes: Node) -> Call:
+    """The leaves of one call."""
+    return Call(seq(*nodes))
+
+
+def bare(*nodes: Node) -> Bare:
+    """Calls that no marker announces."""
+    return Bare(seq(*nodes))
+
+
+def interleaved(text: Text, *nodes: Node) -> Interleaved:
+    """Free text with the nodes embedded."""
+    return Interleaved(text, seq(*nodes))
+
+
+def tagged_arguments(header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()) -> TaggedArguments:
+    """Arguments as tagged text."""
+    return TaggedArguments(header, close, trim, joint, unwrap)
+
+
+def messages(
+    calls: Node,
+    *,
+    thinking: Node | None = None,
+    answer: Said = Said(),
+    preamble: Said | None = None,
+    between: Marker | None = None,
+    others: tuple[Node, ...] = (),
+) -> Messages:
+    """A turn made of messages; without a preamble of its own, content before calls is written as the answer is."""
+    return Messages(thinking, calls, answer, preamble or answer, between, others)
+
+
+def said(opener: Marker, closer: Marker) -> Said:
+    """Content between two markers."""
+    return Said(opener, closer)
 
 
 def thinking(opener: str, closer: str, *, inner: str = "\n", after: str = "\n\n", interruptible: bool = False) -> Optional:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from .automaton import Position, compile_turn
-from .description import Format, Marker, Node
+from .description import Format, Marker, Messages, Node
 from .events import (
     ContentDelta,
     Event,
@@ -78,6 +78,8 @@ class Parser:
         self.held: list[str] | None = None
         self.draft: _Draft | None = None
         self.drafts_left = _DRAFT_LIMIT
+        self.has_messages = isinstance(fmt.turn, Messages)
+        self.between: list[str] = []
         self.wrote_content = False
         self.framed = False
         self.truncated = False
@@ -87,6 +89,7 @@ class Parser:
         self.reader: Reader = self._reader_behind(self.position)
         if opening:
             self.feed(opening)
+            self.between.clear()
             self.wrote_content = False
 
     # ---- the face
@@ -163,6 +166,9 @@ class Parser:
         if not text:
             return
         if channel == "content":
+            if self.between:
+                text = "".join(self.between) + text
+                self.between.clear()
             self.wrote_content = True
             self.events.append(ContentDelta(text))
         else:

@@ -10,6 +10,7 @@ from .description import (
     CallId,
     Either,
     ElementArguments,
+    Filler,
     Format,
     Gap,
     Interleaved,
@@ -17,8 +18,10 @@ from .description import (
     JsonCall,
     Many,
     Marker,
+    Messages,
     NameKeyedCall,
     Node,
+    NumberedName,
     Optional,
     PythonCall,
     Seq,
@@ -43,12 +46,20 @@ class _Scene:
     def call(self) -> ToolCall:
         return self.calls[0]
 
+    @property
+    def number(self) -> int:
+        """The place of the call in its turn."""
+        return next(place for place, call in enumerate(self.message.tool_calls) if call is self.call)
+
 
 def written(fmt: Format, message: Message) -> str:
     """The text of a message, unchecked: `parsers.write` also checks that it reads back."""
     if any(not call.complete for call in message.tool_calls):
         raise UnwritableError("a call that was cut short has no text of its own")
-    return _text(fmt.turn, _Scene(message, message.tool_calls))
+    text = _text(fmt.turn, _Scene(message, message.tool_calls))
+    for stop in fmt.stop:  # the token that ends the turn is no part of it
+        text = text.removesuffix(stop)
+    return text
 
 
 def _text(node: Node, scene: _Scene) -> str:
@@ -69,6 +80,8 @@ def _text(node: Node, scene: _Scene) -> str:
             return _text(nodes[0], scene)
         case Interleaved(text, child):
             return _interleaved(text, child, scene)
+        case Messages():
+            return _messages(node, scene)
         case Many(child, separator):
             return separator.join(_text(child, _Scene(scene.message, [call])) for call in scene.calls)
         case _:
@@ -79,12 +92,18 @@ def _leaf(node: Node, scene: _Scene) -> str:
     match node:
         case ToolName(prefix):
             return prefix + scene.call.name
+        case NumberedName():
+            known = scene.call.id or ""
+            return known if node.name_of(known) == scene.call.name else node.id_of(scene.call.name, scene.number)
         case CallId(sample):
             return scene.call.id or sample
+        case Filler(first):
+            return str(scene.number + first)
         case JsonArguments():
             return scene.call.arguments
-        case JsonCall(name, arguments):
-            return f'{{"{name[0]}": {quoted(scene.call.name)}, "{arguments[0]}": {scene.call.arguments}}}'
+        case JsonCall(name, arguments, call_id=key):
+            known = f'"{key}": {quoted(scene.call.id or str(scene.number))}, ' if key else ""
+            return f'{{{known}"{name[0]}": {quoted(scene.call.name)}, "{arguments[0]}": {scene.call.arguments}}}'
         case NameKeyedCall():
             return f"{{{quoted(scene.call.name)}: {scene.call.arguments}}}"
         case TaggedArguments():
@@ -105,6 +124,19 @@ def _interleaved(text: Text, child: Node, scene: _Scene) -> str:
         block = _text(child, _Scene(scene.message, group))
         parts.append(block if any(parts) else block.removeprefix(leading_gap(child)))
     return "".join(parts)
+
+
+def _messages(node: Messages, scene: _Scene) -> str:
+    parts: list[str] = []
+    if node.thinking is not None and scene.message.reasoning:
+        parts.append(_text(node.thinking, scene))
+    if scene.message.content:
+        said = (node.preamble if scene.calls else None) or node.answer
+        around = [marker.text if marker is not None else "" for marker in (said.opener, said.closer)]
+        parts.append(around[0] + scene.message.content + around[1])
+    groups = [scene.calls] if writes_all(node.calls) else [[call] for call in scene.calls]
+    parts.extend(_text(node.calls, _Scene(scene.message, group)) for group in groups if group)
+    return (node.between.text if node.between is not None else "").join(parts)
 
 
 def leading_gap(node: Node) -> str:

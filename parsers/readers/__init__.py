@@ -14,9 +14,11 @@ from ..automaton import Position
 from ..description import (
     CallId,
     ElementArguments,
+    Filler,
     JsonArguments,
     JsonCall,
     NameKeyedCall,
+    NumberedName,
     PythonCall,
     TaggedArguments,
     ToolName,
@@ -47,7 +49,7 @@ def reader_of(position: Position) -> Reader:
     from .tagged import TaggedReader
 
     match position.leaf:
-        case ToolName() | CallId():
+        case ToolName() | NumberedName() | CallId() | Filler():
             return NameReader(position)
         case JsonArguments():
             return ArgumentsReader(position)

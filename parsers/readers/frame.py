@@ -4,9 +4,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from ..description import CallId, Marker, ToolName
+from ..description import CallId, Filler, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
-from .text import SENTINELS
+from .text import SENTINELS, cut_off, skip_cut_off
 
 if TYPE_CHECKING:
     from ..parser import Parser
@@ -46,7 +46,11 @@ class FrameReader:
 
     def finish(self, parser: "Parser") -> bool:
         if parser.skip_space():
-            match = whole(_watched(self._position, parser.format.stop)).match(parser.buffer, parser.at)
+            watched = _watched(self._position, parser.format.stop)
+            match = whole(watched).match(parser.buffer, parser.at)
+            if match is None and parser.has_messages and cut_off(watched, parser.buffer, parser.at) == parser.at:
+                skip_cut_off(parser)
+                return True
             self._next(parser, match.group(1) if match is not None else None)
         return True
 
@@ -77,11 +81,12 @@ def _said(position: Position) -> str:
 def _name_ends(position: Position) -> tuple[str, ...]:
     """What ends a name: the markers behind it, the beginning of JSON, or the end of the line."""
     texts = [*position.markers, *position.openers]
-    return in_order([*texts, "\n"])
+    spaces = (" ", "\t") if isinstance(position.leaf, ToolName) and position.leaf.word else ()
+    return in_order([*texts, "\n", *spaces])
 
 
 class NameReader:
-    """Reads the name of a tool, or the model's id for a call, up to the marker behind it. The arguments open the call."""
+    """Reads the name of a tool, the id of a call or a filler, up to the marker behind it. The arguments open the call."""
 
     __slots__ = ("_position",)
 
@@ -113,14 +118,15 @@ class NameReader:
         leaf = self._position.leaf
         name = parser.buffer[parser.at : end].strip()
         parser.skip(end)
-        if isinstance(leaf, CallId):
-            parser.call_id = name or None
-            parser.go(self._position)
-            return True
-        assert isinstance(leaf, ToolName)
-        if not name:
+        match leaf:
+            case CallId():
+                parser.call_id = name or None
+            case NumberedName():
+                parser.call_id, parser.name = name, leaf.name_of(name)
+            case ToolName(prefix):
+                parser.name = name.removeprefix(prefix)
+        if not name and isinstance(leaf, ToolName | NumberedName):
             parser.reject("malformed", "a call has no name")
-            return True
-        parser.name = name.removeprefix(leaf.prefix) if leaf.prefix else name
-        parser.go(self._position)
+        else:
+            parser.go(self._position)
         return True

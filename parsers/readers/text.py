@@ -1,8 +1,9 @@
 """Free text: everything up to the next marker that may follow.
 
 Whitespace beside framing is framing: at the end of the text so far it is held, given out when text follows, dropped before a
-marker. At the beginning it is dropped behind a marker as long as the turn has no content yet. A marker that can only open the
-turn (`<think>`) is looked for until the first text.
+marker. At the beginning it is dropped behind a marker as long as the turn has no content yet. In a turn made of messages white
+space beside content belongs to the content; between two messages it is given out once more content follows. A marker that can
+only open the turn (`<think>`) is looked for until the first text.
 """
 
 import re
@@ -21,6 +22,22 @@ SENTINELS = ("<bos>", "<eos>")
 """Tokens that vocabularies put at the edges of texts. A turn's text is decoded with special tokens kept, so they can stand in it."""
 _PLAIN_TAG = re.compile(r"</?[a-z]+>")
 """A marker that prose may speak of, such as `</think>`; one with other signs in it is a control token."""
+_BEGINNING = re.compile(r"<[|/]?[a-z]*\Z|.{0,2}\Z")
+"""The end of a turn that may as well be prose as the beginning of a marker."""
+
+
+def cut_off(watched: tuple[str, ...], text: str, at: int) -> int:
+    """Where a control token begins that the end of the text cuts off; the end of the text when none does."""
+    match = boundary(watched).search(text, at)
+    if match is None or match.group(1) is not None or _BEGINNING.match(text, match.start()):
+        return len(text)
+    return match.start()
+
+
+def skip_cut_off(parser: "Parser") -> None:
+    """The rest is the beginning of a control token: it says nothing."""
+    parser.notice("truncated", "the turn ended inside a marker")
+    parser.skip(len(parser.buffer))
 
 
 @lru_cache(maxsize=256)
@@ -51,6 +68,8 @@ class TextTable:
         self.markers = position.markers | before.markers
         self.openers = position.openers | before.openers
         targets = self.markers | self.openers
+        self.own = frozenset(before.markers.keys() - position.markers.keys())
+        """Markers that go on with what `before` began."""
         self.bare = frozenset(text for text, target in targets.items() if target.bare)
         into_call = {text for text, target in self.markers.items() if target.text is None} | self.openers.keys()
         self.drafts = frozenset(into_call if self.channel == "reasoning" else self.bare)
@@ -64,9 +83,10 @@ class TextTable:
 class TextReader:
     """Reads one stretch of free text."""
 
-    __slots__ = ("_literal", "_pattern", "_space", "_table", "_watched", "_wrote", "channel", "position")
+    __slots__ = ("_literal", "_pattern", "_says", "_space", "_table", "_watched", "_wrote", "channel", "position")
 
     def __init__(self, before: Position) -> None:
+        self._says = before.says
         self._use(TextTable(before))
         self.position = self._table.position
         self.channel: Channel = self._table.channel
@@ -108,8 +128,12 @@ class TextReader:
             match = whole(self._watched).search(parser.buffer, parser.at)
             if match is not None and match.start() == parser.at:
                 self._at_marker(parser, match.group(1))
-            else:
+            elif match is not None or not parser.has_messages:
                 self._pass(parser, match.start() if match is not None else len(parser.buffer))
+            elif (cut := cut_off(self._watched, parser.buffer, parser.at)) > parser.at:
+                self._pass(parser, cut)
+            else:
+                skip_cut_off(parser)
         if parser.reader is self and (self._wrote or not (parser.framed or parser.wrote_content)):
             self._flush_space(parser)
         return True
@@ -127,7 +151,9 @@ class TextReader:
         if target is None and opener is None:
             self._without_meaning(parser, marker)
             return
-        if marker in self._table.drafts:
+        if parser.has_messages and self.channel == "content" and marker not in self._table.own:
+            self._keep_space(parser)
+        elif marker in self._table.drafts and not parser.has_messages:
             if marker in self._table.bare and (parser.wrote_content or self._wrote or parser.completed):
                 self._as_text(parser, marker)
                 return
@@ -194,11 +220,19 @@ class TextReader:
     def _begin(self, parser: "Parser", lead: int) -> None:
         """The first text of this stretch: markers that only open the turn no longer count."""
         self._wrote = True
-        if self.channel == "reasoning" or (parser.framed and not parser.wrote_content):
+        if self.channel == "reasoning" or (parser.framed and not parser.wrote_content and not self._says):
             self._space = []
             parser.skip(parser.at + lead)
         if self._table.position is not self.position or self._table is not TextTable(self.position):
             self._use(TextTable(self.position))
+
+    def _keep_space(self, parser: "Parser") -> None:
+        """White space before the marker of a message: behind text it is text, else it waits for more content."""
+        if self._wrote:
+            self._flush_space(parser)
+        elif parser.wrote_content:
+            parser.between.extend(self._space)
+            self._space = []
 
     def _flush_space(self, parser: "Parser") -> None:
         if self._space:
