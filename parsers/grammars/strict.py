@@ -1,4 +1,4 @@
-"""Description to shape: the strict reading for the calls that are allowed, and the texts that begin a call in free text."""
+"""Description to shape: the strict reading, for the calls that are allowed."""
 
 import json
 from collections.abc import Sequence
@@ -9,14 +9,15 @@ from ..description import (
     Call,
     CallId,
     Either,
+    Filler,
     Gap,
-    Interleaved,
     JsonArguments,
     JsonCall,
     Many,
     Marker,
     NameKeyedCall,
     Node,
+    NumberedName,
     Optional,
     PythonCall,
     Seq,
@@ -28,9 +29,20 @@ from ..description import (
 from ..errors import ConstraintError
 from ..message import Tool
 from .python_values import python_call
-from .shapes import EMPTY, Const, Json, Maybe, Pattern, Several, Shape, all_of, one_of
+from .schemas import arguments_schema
+from .shapes import EMPTY, Const, Json, Pattern, Several, Shape, all_of, one_of
 from .tagged_values import tagged_arguments
-from .tool_schema import arguments_schema
+from .tree import first_texts, holds_call
+
+NUMBER = "[0-9]{1,3}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a description we are: the tool of the call we are in, and the markers that may follow."""
+
+    tool: Tool | None = None
+    behind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,87 +52,69 @@ class Calls:
     tools: Sequence[Tool]
     parallel: bool
 
-    # ---- strict reading
-    def shape(self, node: Node, tool: Tool | None = None) -> Shape:
-        """What is written for `node`; inside a call, `tool` is the one it calls."""
+    def shape(self, node: Node, place: Place) -> Shape:
+        """What is written for a node."""
         match node:
             case Marker(text) | Gap(text):
                 return Const(text)
             case Seq(nodes):
-                return self.sequence(nodes, tool)
-            case Soft(child):
-                return self.shape(child, tool)
+                return self.sequence(nodes, place)
+            case Soft(child) | Either((child, *_)):
+                return self.shape(child, place)
             case Optional(child):
-                return self.shape(child, tool) if holds_call(child) else EMPTY
+                return self.shape(child, place) if holds_call(child) else EMPTY
             case Unwritten() | Bare():
                 return EMPTY
-            case Either(nodes):
-                return self.shape(nodes[0], tool)
             case Many(child, separator):
-                return self.several(child, separator)
-            case Call(child) if tool is not None:
-                return self.shape(child, tool)
-            case Call() | JsonCall() | NameKeyedCall() | PythonCall() if tool is None:
-                return one_of(*(self.shape(node, each) for each in self.tools))
-            case _ if tool is not None:
-                return self.leaf(node, tool)
+                item = self.shape(child, place)
+                return Several(item, separator) if self.parallel else item
             case _:
-                raise ConstraintError(f"a {type(node).__name__} outside of a call cannot be constrained")
+                return self.part_of_call(node, place)
 
-    def sequence(self, nodes: Sequence[Node], tool: Tool | None) -> Shape:
-        """The nodes in order. Tagged arguments need to know what follows them: a value may not contain it."""
-        parts: list[Shape] = []
-        for place, node in enumerate(nodes):
-            tagged = written(node)
-            if isinstance(tagged, TaggedArguments) and tool is not None:
-                parts.append(tagged_arguments(tagged, tool, behind=first_texts(nodes[place + 1 :])))
-            else:
-                parts.append(self.shape(node, tool))
+    def part_of_call(self, node: Node, place: Place) -> Shape:
+        """What is written for a node in a call; where the call begins, for each tool."""
+        if place.tool is None:
+            if not isinstance(node, Call | JsonCall | NameKeyedCall | PythonCall):
+                raise ConstraintError(f"a {type(node).__name__} outside of a call cannot be constrained")
+            return one_of(*(self.part_of_call(node, Place(tool, place.behind)) for tool in self.tools))
+        if isinstance(node, Call):
+            return self.shape(node.node, place)
+        return _leaf(node, place.tool, place.behind)
+
+    def sequence(self, nodes: Sequence[Node], place: Place) -> Shape:
+        """The nodes in order."""
+        parts = []
+        for at, node in enumerate(nodes):
+            texts, ends = first_texts(nodes[at + 1 :])
+            parts.append(self.shape(node, Place(place.tool, texts if ends else (*texts, *place.behind))))
         return all_of(*parts)
 
-    def several(self, child: Node, separator: str) -> Shape:
-        """The calls of one block."""
-        item = self.shape(child)
-        return Several(item, separator) if self.parallel else item
 
-    def leaf(self, node: Node, tool: Tool) -> Shape:
-        match node:
-            case ToolName(prefix):
-                return Const(prefix + tool.name)
-            case CallId(sample):
-                return Pattern("[0-9]{1,6}" if sample.isdigit() else f"[a-zA-Z0-9_-]{{{len(sample)}}}")
-            case JsonArguments():
-                return Json(arguments_schema(tool))
-            case JsonCall(name, arguments):
-                head = f'{{"{name[0]}": {json.dumps(tool.name, ensure_ascii=False)}, "{arguments[0]}": '
-                return all_of(Const(head), Json(arguments_schema(tool)), Const("}"))
-            case NameKeyedCall():
-                return all_of(Const(f"{{{json.dumps(tool.name, ensure_ascii=False)}: "), Json(arguments_schema(tool)), Const("}"))
-            case TaggedArguments():
-                return tagged_arguments(node, tool, behind=())
-            case PythonCall():
-                return python_call(tool)
-            case _:
-                raise ConstraintError(f"a {type(node).__name__} inside a call cannot be constrained")
+def _leaf(node: Node, tool: Tool, behind: tuple[str, ...]) -> Shape:
+    match node:
+        case ToolName(prefix):
+            return Const(prefix + tool.name)
+        case NumberedName(prefix):
+            return all_of(Const(f"{prefix}{tool.name}:"), Pattern(NUMBER))
+        case Filler():
+            return Pattern(NUMBER)
+        case CallId(sample):
+            return Pattern(NUMBER if sample.isdigit() else f"[a-zA-Z0-9_-]{{{len(sample)}}}")
+        case JsonArguments():
+            return Json(arguments_schema(tool))
+        case JsonCall(name, arguments, call_id=key):
+            known = all_of(Const(f'"{key}": "'), Pattern(NUMBER), Const('", ')) if key else EMPTY
+            head = f'"{name[0]}": {_quoted(tool.name)}, "{arguments[0]}": '
+            return all_of(Const("{"), known, Const(head), Json(arguments_schema(tool)), Const("}"))
+        case NameKeyedCall():
+            return all_of(Const(f"{{{_quoted(tool.name)}: "), Json(arguments_schema(tool)), Const("}"))
+        case TaggedArguments():
+            return tagged_arguments(node, tool, behind)
+        case PythonCall():
+            return python_call(tool)
+        case _:
+            raise ConstraintError(f"a {type(node).__name__} inside a call cannot be constrained")
 
-    # ---- how a call may begin in free text
-    def starts(self, block: Node) -> list[tuple[str, Shape]]:
-        """The texts with which the parser begins a call, and how each must go on."""
-        found: dict[str, Shape] = {}
-        for nodes in beginnings(block):
-            for text, rest in self._start(nodes):
-                found.setdefault(text, rest)
-        return [(text, rest) for text, rest in found.items() if not any(other != text and other in text for other in found)]
 
-    def _start(self, nodes: tuple[Node, ...]) -> list[tuple[str, Shape]]:
-        head = nodes[0]
-        if isinstance(head, Marker) and any(character.isalnum() for character in head.text):
-            trail = head.text[len(head.text.rstrip()) :]
-            rest = all_of(Const(trail), self.sequence(nodes[1:], None))
-            return [(text, rest) for text in head.texts()]
-        return [self._with_name(nodes, tool) for tool in self.tools]
-
-    def _with_name(self, nodes: tuple[Node, ...], tool: Tool) -> tuple[str, Shape]:
-        """A beginning that occurs in any text, such as a brace: only together with a tool's name it is one."""
-        whole = all_of(*(Calls((tool,), parallel=False).shape(node) if place == 0 else self._tail(node) for place, node in enumerate(nodes)))
-        raise NotImplementedError
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,49 @@
+"""The strict reading of a description again, for decoders: tools to a constraint in a dialect that an engine understands."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..description import Format
+from ..errors import ConstraintError
+from ..message import Tool, Tools
+from .structural_tag import structural_tag
+from .turn import Wanted, turn_shape
+
+DIALECTS = {"structural_tag": structural_tag}
+
+
+def constraint(  # noqa: PLR0913 - the public face, fixed
+    fmt: Format,
+    tools: Tools,
+    choice: str | Mapping[str, Any] = "auto",
+    *,
+    parallel: bool = True,
+    dialect: str = "structural_tag",
+    opening: str = "",
+) -> dict[str, Any] | str | None:
+    """What holds a turn to valid calls while it is decoded; None when nothing is to be held: choice "none", or no tools.
+
+    `choice`: "none", "auto" (free text, valid calls), "required" (calls only), a function's name, or OpenAI's object for it.
+    `parallel`: more than one call. `opening`: what the prompt already wrote of the turn. ConstraintError when it cannot be said.
+    """
+    declared = tuple(Tool.of(tool) for tool in tools or ())
+    wanted = _name(choice)
+    if wanted == "none" or not declared:
+        return None
+    if dialect not in DIALECTS:
+        raise ConstraintError(f"there is no dialect {dialect!r} (known: {', '.join(DIALECTS)})")
+    named = tuple(tool for tool in declared if tool.name == wanted)
+    if not named and wanted not in ("auto", "required"):
+        raise ConstraintError(f"there is no function {wanted!r} among the tools", tool=wanted)
+    shape = turn_shape(fmt, Wanted(named or declared, must=wanted != "auto", parallel=parallel and not named, opening=opening))
+    return DIALECTS[dialect](shape)
+
+
+def _name(choice: str | Mapping[str, Any]) -> str:
+    if isinstance(choice, str):
+        return choice
+    function = choice.get("function")
+    name = function.get("name") if isinstance(function, Mapping) else choice.get("name")
+    if not isinstance(name, str):
+        raise ConstraintError("the tool choice names no function")
+    return name

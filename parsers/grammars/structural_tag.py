@@ -1,0 +1,68 @@
+"""Shapes as structural tags, the constraint language of xgrammar (vLLM, SGLang)."""
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Watched
+
+Tag = dict[str, Any]
+
+
+def structural_tag(shape: Shape) -> Tag:
+    """The whole tag."""
+    return {"type": "structural_tag", "format": _format(shape)}
+
+
+def _format(shape: Shape) -> Tag:
+    match shape:
+        case All() | OneOf() | Maybe() | Several() | Watched():
+            return _composed(shape)
+        case Const(text):
+            return {"type": "const_string", "value": text}
+        case Json(schema, excludes):
+            return _json(schema, excludes)
+        case Text(excludes, None):
+            return {"type": "any_text", "excludes": list(excludes)}
+        case Text(_, schema):
+            assert schema is not None
+            return {"type": "json_schema", "json_schema": dict(schema), "style": "qwen_xml", "max_whitespace_cnt": 1}
+        case Pattern(regex):
+            return {"type": "regex", "pattern": regex}
+        case _:
+            assert_never(shape)
+
+
+def _composed(shape: All | OneOf | Maybe | Several | Watched) -> Tag:
+    match shape:
+        case All(()):
+            return {"type": "const_string", "value": ""}
+        case All(parts):
+            return {"type": "sequence", "elements": [_format(part) for part in parts]}
+        case OneOf(parts):
+            return {"type": "or", "elements": [_format(part) for part in parts]}
+        case Maybe(part):
+            return {"type": "optional", "content": _format(part)}
+        case Several():
+            return _several(shape)
+        case Watched(rules, once):
+            listed = [[text, _format(rest)] for text, rest in rules]
+            return {"type": "dispatch", "rules": listed, "loop": not once, "excludes": []}
+        case _:
+            assert_never(shape)
+
+
+def _json(schema: Mapping[str, Any], excludes: tuple[str, ...]) -> Tag:
+    tag: Tag = {"type": "json_schema", "json_schema": dict(schema), "max_whitespace_cnt": 1}
+    return tag | ({"excludes": list(excludes)} if excludes else {})
+
+
+def _several(shape: Several) -> Tag:
+    """A tag without begin and end, because only tags may be separated by a text."""
+    one = {"type": "tag", "begin": "", "content": _format(shape.part), "end": ""}
+    return {
+        "type": "tags_with_separator",
+        "tags": [one],
+        "separator": shape.separator,
+        "at_least_one": shape.least > 0,
+        "stop_after_first": False,
+    }

@@ -1,0 +1,112 @@
+"""Arguments of untyped formats: each property between its own tags, in the order of the schema."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..description import TaggedArguments
+from ..message import Tool
+from ..schema import resolve, types_of
+from .schemas import members_of, part_schema
+from .shapes import Const, Json, Maybe, Pattern, Several, Shape, Text, all_of, one_of
+from .tree import first_texts
+
+STRING_RULES = ("pattern", "format", "minLength", "maxLength")
+KEY = "[a-zA-Z_][a-zA-Z0-9_]{0,63}"
+_DEPTH = 8
+
+
+def tagged_arguments(leaf: TaggedArguments, tool: Tool, behind: tuple[str, ...]) -> Shape:
+    """All arguments of a call. `behind` are the markers that may follow: no value may hold what the parser takes for its end."""
+    properties, required, others = members_of(tool)
+    writer = _Writer(leaf, tool.parameters, _enders(leaf, behind))
+    parts: list[Shape] = []
+    for key, schema in properties.items():
+        argument = writer.argument(Const(key), schema)
+        parts.append(argument if key in required else Maybe(argument))
+    if others is not None:
+        parts.append(Several(writer.argument(Pattern(KEY), others), least=0))
+    return all_of(*parts)
+
+
+def _enders(leaf: TaggedArguments, behind: tuple[str, ...]) -> tuple[str, ...]:
+    edge = "\n" if leaf.trim else ""
+    markers = dict.fromkeys((*first_texts((leaf,))[0], *behind))
+    return (leaf.close.strip(), *(edge + marker for marker in markers))
+
+
+class _Writer:
+    """Writes the arguments of one tool in one format."""
+
+    def __init__(self, leaf: TaggedArguments, root: Mapping[str, Any], enders: tuple[str, ...]) -> None:
+        self._leaf = leaf
+        self._root = root
+        self._enders = enders
+        self._marked = "{string}" in leaf.header
+
+    def argument(self, key: Shape, schema: Any) -> Shape:
+        """One argument."""
+        texts = list(self._texts(schema, _DEPTH))
+        values = list(self._values(schema, _DEPTH))
+        if not self._marked:
+            anything = Text(self._enders)
+            return self._between(key, "", anything if anything in texts else one_of(*texts, *values))
+        ways = [self._between(key, mark, one_of(*shapes)) for mark, shapes in (("true", texts), ("false", values)) if shapes]
+        return one_of(*ways)
+
+    def _between(self, key: Shape, mark: str, value: Shape) -> Shape:
+        edge = "\n" if self._leaf.trim else ""
+        before, _, after = self._leaf.header.replace("{string}", mark).partition("{key}")
+        return all_of(Const(before), key, Const(after + edge), value, Const(edge + self._leaf.close + self._leaf.joint))
+
+    def _texts(self, schema: Any, depth: int) -> Iterator[Shape]:
+        """The ways in which a value may be text."""
+        schema = resolve(schema, self._root)
+        if not isinstance(schema, Mapping) or not depth:
+            yield Text(self._enders)
+            return
+        if (listed := _listed(schema)) is not None:
+            yield from (Const(value) for value in listed if isinstance(value, str) and self._may_hold(value))
+        elif branches := _branches(schema):
+            for branch in branches:
+                yield from self._texts(branch, depth - 1)
+        elif "string" in (types_of(schema, self._root) or {"string"}):
+            rules = {key: schema[key] for key in STRING_RULES if key in schema}
+            yield Text(self._enders, {"type": "string", **rules} if rules else None)
+
+    def _may_hold(self, text: str) -> bool:
+        return not any(ender in text for ender in self._enders)
+
+    def _values(self, schema: Any, depth: int) -> Iterator[Shape]:
+        """The ways in which a value may be JSON that is no text."""
+        schema = resolve(schema, self._root)
+        if not isinstance(schema, Mapping) or not depth:
+            return
+        if (listed := _listed(schema)) is not None:
+            yield from (Const(json.dumps(value, ensure_ascii=False)) for value in listed if not isinstance(value, str))
+        elif branches := _branches(schema):
+            for branch in branches:
+                yield from self._values(branch, depth - 1)
+        else:
+            known = types_of(schema, self._root)
+            others = sorted(known - {"string"}) if known else self._marked and ["array", "boolean", "null", "number", "object"]
+            if others:
+                typed = {**schema, "type": others[0] if len(others) == 1 else others}
+                yield Json(part_schema(typed, self._root), self._enders)
+
+
+def _listed(schema: Mapping[str, Any]) -> list[Any] | None:
+    """The values that a schema allows, if it lists them."""
+    if "const" in schema:
+        return [schema["const"]]
+    listed = schema.get("enum")
+    return listed if isinstance(listed, list) else None
+
+
+def _branches(schema: Mapping[str, Any]) -> list[Any]:
+    """The alternatives of a schema."""
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(schema.get(keyword), list):
+            return list(schema[keyword])
+    whole = schema.get("allOf")
+    return list(whole) if isinstance(whole, list) and len(whole) == 1 else []

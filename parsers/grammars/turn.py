@@ -1,0 +1,139 @@
+"""The shape of a whole turn: thinking as far as it may still come, then the calls."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..description import Either, Format, Gap, Interleaved, Marker, Messages, Node, Seq
+from ..errors import ConstraintError
+from ..message import Tool
+from .shapes import All, Const, Maybe, OneOf, Several, Shape, Text, Watched, all_of, one_of
+from .strict import Calls, Place
+from .tree import Thinking, beginnings, first_texts, holds_call, leading_marker, led_by, thinking_of, up_to_call, walk, writes_all
+
+State = Literal["ahead", "open", "over"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a turn shall be. `must`: at least one call and no free text. `opening`: what the prompt already wrote of it."""
+
+    tools: tuple[Tool, ...]
+    must: bool
+    parallel: bool
+    opening: str
+
+
+def turn_shape(fmt: Format, wanted: Wanted) -> Shape:
+    """The shape of what is still to come of a turn."""
+    block, between = _calls_of(fmt)
+    thinking = thinking_of(fmt.turn)
+    if thinking is not None and between is not None:
+        thinking = replace(thinking, after=between, interruptible=True)
+    state = _state(thinking, wanted.opening)
+    calls = Calls(wanted.tools, wanted.parallel)
+    if wanted.must:
+        return _calls_only(calls, block, between, thinking if state != "over" else None, state)
+    watched = Watched(tuple(_starts(calls, block)), once=not wanted.parallel)
+    if thinking is None or thinking.interruptible or state == "over":
+        return watched
+    return _thought(thinking, state, watched, ())
+
+
+def _calls_of(fmt: Format) -> tuple[Node, str | None]:
+    """The calls of a format, and what is written between two messages where its turns are made of messages."""
+    for node in walk(fmt.turn):
+        if isinstance(node, Messages):
+            return node.calls, node.between.text if node.between is not None else ""
+        if isinstance(node, Interleaved) and holds_call(node.node):
+            return node.node, None
+    raise ConstraintError(f"the format {fmt.name} cannot be constrained")
+
+
+def _state(thinking: Thinking | None, opening: str) -> State:
+    """Where the prompt left off."""
+    if thinking is None:
+        return "over"
+    opened = max(opening.rfind(text) for text in thinking.openers)
+    closed = max(opening.rfind(text) for text in thinking.closers)
+    if opened > closed:
+        return "open"
+    return "over" if opening.strip() else "ahead"
+
+
+def _thought(thinking: Thinking, state: State, then: Shape, starts: tuple[str, ...]) -> Shape:
+    """Reasoning, and what follows it. `starts` are the texts that end it too, in families whose calls may interrupt it."""
+    closer = one_of(*(Const(text + thinking.after) for text in thinking.closers))
+    body = all_of(Text((*thinking.closers, *starts)), Maybe(closer) if starts else closer)
+    if state == "open":
+        return all_of(body, then)
+    return all_of(Maybe(all_of(Const(thinking.opener), body)), then)
+
+
+def _calls_only(calls: Calls, block: Node, between: str | None, thinking: Thinking | None, state: State) -> Shape:
+    lead, core = _without_gap(block)
+    one = calls.shape(core, Place(behind=first_texts((core,))[0]))
+    blocks = Several(one, lead if between is None else between) if calls.parallel and not writes_all(core) else one
+    if lead:
+        blocks = all_of(Maybe(Const(lead)), blocks)
+    if thinking is None:
+        return blocks
+    starts = tuple(text for text, _ in _starts(calls, block)) if thinking.interruptible else ()
+    return _thought(thinking, state, blocks, starts)
+
+
+def _without_gap(block: Node) -> tuple[str, Node]:
+    """The gap that sets a block off from what stands before it, and the block as it is written."""
+    match block:
+        case Either(nodes):
+            return _without_gap(nodes[0])
+        case Seq((Gap(text), *rest)):
+            return text, Seq(tuple(rest))
+        case _:
+            return "", block
+
+
+def _starts(calls: Calls, block: Node) -> list[tuple[str, Shape]]:
+    """The texts with which the parser begins a call in free text, and how each must go on."""
+    found: dict[str, Shape] = {}
+    behind = first_texts((block,))[0]
+    for nodes, _ in beginnings(block, several=calls.parallel):
+        for text, rest in _start(calls, nodes, behind):
+            found.setdefault(text, rest)
+    return [(text, rest) for text, rest in found.items() if not any(other != text and other in text for other in found)]
+
+
+def _start(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> Iterator[tuple[str, Shape]]:
+    head = leading_marker(nodes[0])
+    if head is not None and any(character.isalnum() for character in head.text):
+        for text in head.texts():
+            written = Marker(text + head.text[len(head.text.rstrip()) :])
+            shape = calls.sequence((led_by(nodes[0], written), *nodes[1:]), Place(behind=behind))
+            yield text, _without(shape, text)
+        return
+    first, separator = up_to_call(nodes) if calls.parallel else (nodes, "")
+    yield from _named(calls, first, behind)
+    if separator.strip():
+        yield from _named(calls, (Marker(separator), first[-1]), behind)
+
+
+def _named(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> Iterator[tuple[str, Shape]]:
+    """Beginnings that occur in any text, such as a bracket: only together with a tool's name they begin a call."""
+    for tool in calls.tools:
+        shape = Calls((tool,), parallel=False).sequence(nodes, Place(behind=behind))
+        begun = shape.parts[0] if isinstance(shape, All) else shape
+        if isinstance(begun, Const) and tool.name in begun.text:
+            yield begun.text, _without(shape, begun.text)
+
+
+def _without(shape: Shape, text: str) -> Shape:
+    """The shape behind its first text."""
+    match shape:
+        case Const(whole) if whole.startswith(text):
+            return all_of(Const(whole[len(text) :]))
+        case All(parts) if parts:
+            return all_of(_without(parts[0], text), *parts[1:])
+        case OneOf(parts):
+            return one_of(*(_without(part, text) for part in parts))
+        case _:
+            raise ConstraintError(f"no call can begin with {text!r}")
