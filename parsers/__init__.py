@@ -15,6 +15,7 @@ from .events import (
     normal,
 )
 from .fold import fold
+from .grammars import constraint
 from .message import Message, Tool, ToolCall, ToolLike, Tools
 from .parser import Parser
 from .registry import detect, get, names
@@ -42,6 +43,7 @@ __all__ = [
     "Tools",
     "UnknownFormat",
     "UnwritableError",
+    "constraint",
     "detect",
     "fold",
     "get",
