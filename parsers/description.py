@@ -227,8 +227,8 @@ class Messages:
     """A turn made of messages that control tokens delimit.
 
     Written: thinking, content, calls, with `between` between two of them; content before calls as `preamble`, where there is one,
-    else as `answer`; `calls` for all calls where it holds a `Many`, else once for each. Read: any messages in any order and number, and `others`
-    besides; `between` may be missing. White space beside content belongs to it. A call ends reasoning.
+    else as `answer`; `calls` for all calls where it holds a `Many`, else once for each. Read: any messages in any order and number,
+    and `others` besides; `between` may be missing. White space beside content belongs to it. A call ends reasoning.
     """
 
     calls: "Node"
@@ -328,110 +328,6 @@ def interleaved(text: Text, *nodes: Node) -> Interleaved:
 def tagged_arguments(header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()) -> TaggedArguments:
     """Arguments as tagged text."""
     return TaggedArguments(header, close, trim, joint, unwrap)
-
-
-def said(self) -> tuple[Marker, ...]:
-        """The markers around content, each once."""
-        preamble = self.preamble or self.answer
-        around = (self.answer.opener, self.answer.closer, preamble.opener, preamble.closer)
-        return tuple(dict.fromkeys(marker for marker in around if marker is not None))
-
-
-Name = ToolName | NumberedName
-Arguments = JsonArguments | TaggedArguments | ElementArguments
-Leaf = Marker | Text | Name | CallId | Filler | Arguments | JsonCall | NameKeyedCall | PythonCall
-Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved | Messages
-
-content = Text("content")
-reasoning = Text("reasoning")
-tool_name = ToolName()
-call_id = CallId()
-json_arguments = JsonArguments()
-json_call = JsonCall()
-python_call = PythonCall()
-
-
-def marker(text: str, *spellings: str) -> Marker:
-    """Exact text, and other spellings that are read as the same."""
-    return Marker(text, spellings)
-
-
-def surplus(text: str) -> Marker:
-    """Text that a model writes once too often; reading it is a repair."""
-    return Marker(text, repairs=f"a surplus {text}")
-
-
-def led(text: str, *spellings: str) -> Marker:
-    """Exact text that counts only behind other framing or at the beginning of a turn."""
-    return Marker(text, spellings, led=True)
-
-
-def gap(text: str) -> Gap:
-    """Whitespace: any when read, this when written."""
-    return Gap(text)
-
-
-def seq(*nodes: Node) -> Node:
-    """The nodes, one after the other."""
-    return nodes[0] if len(nodes) == 1 else Seq(nodes)
-
-
-def optional(*nodes: Node) -> Optional:
-    """The nodes, or nothing."""
-    return Optional(seq(*nodes))
-
-
-def soft(*nodes: Node) -> Soft:
-    """The nodes, which models sometimes leave out."""
-    return Soft(seq(*nodes))
-
-
-def unwritten(*nodes: Node) -> Unwritten:
-    """The nodes, which some models add."""
-    return Unwritten(seq(*nodes))
-
-
-def either(*nodes: Node) -> Either:
-    """One of the nodes; the first is the written one."""
-    return Either(nodes)
-
-
-def many(*nodes: Node, separator: str = "", spellings: tuple[str, ...] = (), tight: bool = False) -> Many:
-    """The nodes once or more, with a separator."""
-    return Many(seq(*nodes), separator, spellings, tight)
-
-
-def call(*nodes: Node) -> Call:
-    """The leaves of one call."""
-    return Call(seq(*nodes))
-
-
-def bare(*nodes: Node) -> Bare:
-    """Calls that no marker announces."""
-    return Bare(seq(*nodes))
-
-
-def interleaved(text: Text, *nodes: Node) -> Interleaved:
-    """Free text with the nodes embedded."""
-    return Interleaved(text, seq(*nodes))
-
-
-def tagged_arguments(header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()) -> TaggedArguments:
-    """Arguments as tagged text."""
-    return TaggedArguments(header, close, trim, joint, unwrap)
-
-
-def messages(
-    calls: Node,
-    *,
-    thinking: Node | None = None,
-    answer: Said = Said(),
-    preamble: Said | None = None,
-    between: Marker | None = None,
-    others: tuple[Node, ...] = (),
-) -> Messages:
-    """A turn made of messages; without a preamble of its own, content before calls is written as the answer is."""
-    return Messages(thinking, calls, answer, preamble or answer, between, others)
 
 
 def said(opener: Marker, closer: Marker) -> Said:

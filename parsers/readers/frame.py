@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from ..description import CallId, Filler, Marker, NumberedName, ToolName
+from ..description import CallId, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
 from .text import SENTINELS, cut_off, skip_cut_off
 
