@@ -51,7 +51,8 @@ def pick_format(renderer: Renderer) -> str | None:
     """The name of the format that fits best, or None.
 
     Of those that read the plain call back the best is the one that reads most of the other samples too; among equals the one
-    that would write them as the template does, then the one whose turns end as the template's do.
+    that would write them as the template does, then the one whose turns end as the template's do, then one of the widespread
+    formats, for which there is a template of ours.
     """
     samples = [sample for sample in (_sample(renderer, message) for message in _messages()) if sample is not None]
     if not samples or not samples[0].message.tool_calls:
@@ -59,7 +60,7 @@ def pick_format(renderer: Renderer) -> str | None:
     ending = _ending(renderer, [_TOOL])
     scores = {name: _score(parsers.get(name), samples, ending) for name in parsers.names()}
     fitting = [name for name, score in scores.items() if score[0]]
-    return max(sorted(fitting), key=lambda name: scores[name], default=None)
+    return max(sorted(fitting), key=lambda name: (scores[name], parsers.get(name).template is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
