@@ -17,9 +17,9 @@ from .events import (
 from .fold import fold
 from .grammars import constraint
 from .message import Message, Tool, ToolCall, ToolLike, Tools
-from .parser import Parser
 from .registry import detect, get, names
 from .round_trip import write
+from .turn import Parser
 
 __all__ = [
     "ConstraintError",

@@ -6,8 +6,7 @@ alternatives; the *lenient* one, which the parser follows, skips any whitespace 
 and all spellings, and lets soft nodes be missing.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 
@@ -352,6 +351,7 @@ class Format:
 
     `stop`: texts of the tokens that end a turn. `template`: file name of our chat template for it. `models`: for whom it is.
     `ids`: how the model names its calls, for people. `sources`: where the facts come from.
+    `thinks_in_prompt`: the prompts of these models open or close the thinking, so a turn without its opening may begin inside it.
     """
 
     name: str
@@ -362,5 +362,5 @@ class Format:
     models: str = ""
     ids: str = "none"
     parallel: bool = True
+    thinks_in_prompt: bool = False
     sources: tuple[str, ...] = ()
-    notes: Mapping[str, str] = field(default_factory=dict)

@@ -80,6 +80,7 @@ class Parser:
         self.drafts_left = _DRAFT_LIMIT
         self.has_messages = isinstance(fmt.turn, Messages)
         self.between: list[str] = []
+        self.content: list[str] = []
         self.wrote_content = False
         self.framed = False
         self.truncated = False
@@ -89,6 +90,7 @@ class Parser:
         self.reader: Reader = self._reader_behind(self.position)
         if opening:
             self.feed(opening)
+            self.content.clear()
             self.between.clear()
             self.wrote_content = False
 
@@ -170,6 +172,7 @@ class Parser:
                 text = "".join(self.between) + text
                 self.between.clear()
             self.wrote_content = True
+            self.content.append(text)
             self.events.append(ContentDelta(text))
         else:
             self.events.append(ReasoningDelta(text))
@@ -346,7 +349,12 @@ class Parser:
         if self.draft is not None:
             self.out.extend(self.draft.events)
             self.events, self.draft = self.out, None
+        self.events.extend(self.closing_notices())
         self.events.append(Finish(self._finish_reason()))
+
+    def closing_notices(self) -> list[Notice]:
+        """What is to be said of the turn as a whole."""
+        return []
 
     def _finish_reason(self) -> str:
         if self.truncated:

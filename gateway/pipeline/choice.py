@@ -22,7 +22,7 @@ class Choice:
         self.cut = False
         self.tokens = 0
         self.reasoning_tokens = 0
-        self._parser = Parser(plan.format, tools=plan.tools, opening=plan.prompt.opening)
+        self._parser = Parser(plan.format, tools=plan.tools, opening=plan.prompt.opening, prompt_known=True)
         self._demand = Demand.of(plan)
         self._single = bool(plan.tools) and (plan.request.tool_choice.mode == "named" or not plan.request.parallel_tool_calls)
         self._record = record

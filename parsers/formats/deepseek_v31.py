@@ -26,6 +26,7 @@ FORMAT = Format(
     models="DeepSeek V3.1, V3.1-Terminus",
     template="deepseek_v31.jinja",
     stop=("<｜end▁of▁sentence｜>",),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", inner="", after=""),
         interleaved(

@@ -21,6 +21,7 @@ FORMAT = Format(
     models="DeepSeek V3.2, V3.2-Exp",
     template="deepseek_v32.jinja",
     stop=("<｜end▁of▁sentence｜>",),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", inner="", after="", interruptible=True),
         interleaved(content, dsml_calls("function_calls", "tool_calls")),

@@ -20,6 +20,7 @@ FORMAT = Format(
     aliases=("deepseekv4",),
     models="DeepSeek V4, V4-Flash",
     stop=("<｜end▁of▁sentence｜>",),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", inner="", after="", interruptible=True),
         interleaved(content, dsml_calls("tool_calls", "toolcalls", "tool", "function_calls")),

@@ -20,6 +20,7 @@ FORMAT = Format(
     aliases=("deepseek_v4_1", "deepseekv41"),
     models="DeepSeek V4.1",
     stop=("<｜end▁of▁sentence｜>",),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", inner="", after="", interruptible=True),
         interleaved(content, dsml_calls("calls", "tool_calls", space=" ")),

@@ -14,6 +14,7 @@ FORMAT = Format(
     aliases=("glm5", "ling3", "poolside_v1", "poolside"),
     models="GLM-4.7, GLM-5 to 5.3; Ling 3; Poolside",
     stop=("<|observation|>", "<|user|>", "<|endoftext|>"),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", inner="", after="", interruptible=True),
         interleaved(content, seq(gap(""), arg_key_call(name_end=gap(""), line=""))),

@@ -20,6 +20,7 @@ FORMAT = Format(
     aliases=("hy_v4", "hunyuan_v3", "hy3"),
     models="Hunyuan Hy3, Hy4",
     stop=("<|hy_eos|>", "<|hy_end_of_sentence|>"),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", interruptible=True),
         interleaved(

@@ -17,6 +17,7 @@ FORMAT = Format(
     aliases=("mimo_v2", "mimo_v2_flash"),
     models="MiMo-V2, MiMo-V2-Flash",
     stop=("<|im_end|>", "<|endoftext|>"),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", inner="", after="", interruptible=True),
         interleaved(

@@ -23,6 +23,7 @@ FORMAT = Format(
     aliases=("minimax-m2", "minimax_m2_append_think"),
     models="MiniMax M2, M2.1, M2.5",
     stop=("[e~[",),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", interruptible=True),
         interleaved(content, invoke_calls(opener=marker("<minimax:tool_call>"), closer=marker("</minimax:tool_call>"))),

@@ -17,6 +17,7 @@ FORMAT = Format(
     aliases=("minimax-m3",),
     models="MiniMax M3",
     stop=("[e~[",),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<mm:think>", "</mm:think>", inner="", after="", interruptible=True),
         interleaved(

@@ -29,6 +29,7 @@ FORMAT = Format(
     models="Qwen3-Coder, Qwen3-Next-Coder, Qwen3.5, 3.6, 3.8; Nemotron 3; Granite 4.2; Step 3.5, 3.7, 5",
     template="qwen3_coder.jinja",
     stop=("<|im_end|>", "<|endoftext|>"),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", interruptible=True),
         interleaved(

@@ -18,6 +18,7 @@ FORMAT = Format(
     aliases=("seed36b", "seed"),
     models="Seed-OSS-36B",
     stop=("<seed:eos>",),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<seed:think>", "</seed:think>", inner="", after="", interruptible=True),
         interleaved(

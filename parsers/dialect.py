@@ -1,0 +1,62 @@
+"""Recognising a call that is written in another family's markers: the parser was set wrongly, or the model was swapped."""
+
+from functools import lru_cache
+
+from .automaton import reachable
+from .description import Format, Text
+from .errors import UnwritableError
+from .events import Event, ToolCallEnd
+from .fold import fold
+from .message import Message, Tools
+from .parser import Parser, compiled
+from .registry import get, names
+from .writer import written
+
+_SEARCHED = 65536
+"""Characters of a turn's content that are searched."""
+_WITHOUT_MARKERS = ("llama3_json", "llama4_pythonic")
+"""Formats that announce a call by nothing but its first character."""
+
+
+def likely_format(text: str, fmt: Format, *, tools: Tools) -> str | None:
+    """The format, other than this one, in which the text carries a whole call to one of the tools.
+
+    Of several, the one that leaves the least of the text unread, and that would have written it just so.
+    """
+    text = text[:_SEARCHED]
+    found = [(misfit, name) for name in names() if name != fmt.name and (misfit := _misfit(text, name, tools)) is not None]
+    return min(found)[1] if found else None
+
+
+def _misfit(text: str, name: str, tools: Tools) -> tuple[int, bool] | None:
+    """How badly a format fits a text in which it reads a call; None when it reads none."""
+    if not _may_hold_call(text, name):
+        return None
+    parser = Parser(get(name), tools=tools)
+    events: list[Event] = parser.feed(text) + parser.finish("stop")
+    if not any(isinstance(event, ToolCallEnd) and event.complete for event in events):
+        return None
+    return sum(map(len, parser.content)), not _writes(text, name, fold(events))
+
+
+def _writes(text: str, name: str, message: Message) -> bool:
+    try:
+        return written(get(name), message).strip() in text
+    except UnwritableError:
+        return False
+
+
+def _may_hold_call(text: str, name: str) -> bool:
+    if name in _WITHOUT_MARKERS:
+        return text.lstrip()[:1] in ("{", "[")
+    return any(opener in text for opener in _openers(name))
+
+
+@lru_cache(maxsize=256)
+def _openers(name: str) -> tuple[str, ...]:
+    """The markers that lead from content into a call of this format, without those of a single character."""
+    found: set[str] = set()
+    for position in reachable(compiled(get(name).turn)):
+        if isinstance(position.leaf, Text) and position.leaf.channel == "content":
+            found.update(text for text, target in position.markers.items() if target.text is None and len(text) > 1)
+    return tuple(sorted(found))
