@@ -48,11 +48,14 @@ class Text:
 class ToolName:
     """The name of the tool, up to the marker that follows. `prefix` is text before the name that may be missing.
 
-    `word`: white space ends the name as well.
+    `word`: white space ends the name as well. `spaced`: a namespace and a dot may stand before the name that is declared.
+    `escaped`: `&amp;` and `&quot;` stand in it for the characters they name.
     """
 
     prefix: str = ""
     word: bool = False
+    spaced: bool = False
+    escaped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,14 @@ class NameKeyedCall:
 class TaggedArguments:
     """Arguments as tagged text, each `header` value `close`.
 
-    `header` holds `{key}`, and `{string}` where the format itself says whether a value is text (`true`) or JSON (`false`);
-    spaces in it stand for any whitespace and its quotes may be missing. `trim`: one newline on either side of a value is
+    `header` holds `{key}`, and where the format itself says what a value is `{string}` (`true` for text, `false` for JSON) or
+    `{type}` (a type of JSON Schema's); spaces in it stand for any whitespace and its quotes may be missing. `trim`: one newline on either side of a value is
     framing; without it values are verbatim. `joint` is written between two arguments and after the last.
     `unwrap` are keys that models wrap all arguments in; they are undone unless the tool declares such a property.
+    `aside`: a text with `{type}` that may stand before the header's last tag; it is not written. `spaces`: texts that models
+    write for the header's spaces. `escaped`: `&amp;` and `&quot;` stand in a key for the characters they name. `cdata`: a value
+    with `<`, `&` or a newline in it stands between `<![CDATA[` and `]]>`. `declared`: a first argument that the tool does not
+    declare shows that this is no call.
     """
 
     header: str
@@ -128,6 +135,16 @@ class TaggedArguments:
     trim: bool = False
     joint: str = "\n"
     unwrap: tuple[str, ...] = ()
+    aside: str = ""
+    spaces: tuple[str, ...] = ()
+    escaped: bool = False
+    cdata: bool = False
+    declared: bool = False
+
+    @property
+    def marked(self) -> bool:
+        """Whether the header says what a value is."""
+        return "{string}" in self.header or "{type}" in self.header
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ class Parser:
         self.drafts_left = _DRAFT_LIMIT
         self.has_messages = isinstance(fmt.turn, Messages)
         self.between: list[str] = []
+        self.lead = ""
         self.content: list[str] = []
         self.wrote_content = False
         self.framed = False
@@ -308,6 +309,9 @@ class Parser:
             return True
         self.held = None
         self.muted_tail = False
+        if self.lead and self.draft is None:  # white space before the call is content if more content follows
+            self.between.append(self.lead)
+            self.lead = ""
         self.index += 1
         self.tool = self.tools[known] if self.tools is not None else None
         self.events.append(ToolCallStart(self.index, known, call_id))

@@ -90,8 +90,8 @@ def _text(node: Node, scene: _Scene) -> str:
 
 def _leaf(node: Node, scene: _Scene) -> str:
     match node:
-        case ToolName(prefix):
-            return prefix + scene.call.name
+        case ToolName(prefix, escaped=escape):
+            return prefix + (escaped(scene.call.name) if escape else scene.call.name)
         case NumberedName():
             known = scene.call.id or ""
             return known if node.name_of(known) == scene.call.name else node.id_of(scene.call.name, scene.number)
@@ -202,8 +202,11 @@ def _tagged(leaf: TaggedArguments, call: ToolCall) -> str:
     parts: list[str] = []
     edge = "\n" if leaf.trim else ""
     for key, value in _members(call).items():
-        header = leaf.header.replace("{key}", key).replace("{string}", "true" if isinstance(value, str) else "false")
+        mark = leaf.header.replace("{string}", "true" if isinstance(value, str) else "false").replace("{type}", _kind(value))
+        header = mark.replace("{key}", escaped(key) if leaf.escaped else key)
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if leaf.cdata and isinstance(value, str) and any(sign in text for sign in "<&\n"):
+            text = f"<![CDATA[{text}]]>"
         parts.append(f"{header}{edge}{text}{edge}{leaf.close}{leaf.joint}")
     return "".join(parts)
 
@@ -216,6 +219,17 @@ def _element(prefix: str, key: str, value: object) -> str:
     else:
         inner = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return f"{prefix}<{key}>{inner}{prefix}</{key}>"
+
+
+def escaped(text: str) -> str:
+    """Text as it stands in an attribute."""
+    return text.replace("&", "&amp;").replace('"', "&quot;")
+
+
+def _kind(value: object) -> str:
+    """The JSON type of a value, where all numbers are of one."""
+    names = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "null")
 
 
 def _python(call: ToolCall) -> str:

@@ -67,10 +67,14 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Free text in which certain texts, once written, must go on as their shape says; `once`: and then the turn is over."""
+    """Free text in which certain texts, once written, must go on as their shape says; `once`: and then the turn is over.
+
+    `barred`: texts that it does not begin with, because something else may stand before it that does.
+    """
 
     rules: tuple[tuple[str, "Shape"], ...]
     once: bool = False
+    barred: tuple[str, ...] = ()
 
 
 Shape = Const | Json | Text | Pattern | All | OneOf | Maybe | Several | Watched
@@ -100,3 +104,34 @@ def one_of(*parts: Shape) -> Shape:
 
 def _hashable(part: Shape) -> bool:
     return isinstance(part, Const | Pattern)
+
+
+def behind(shape: Shape, text: str) -> Shape | None:
+    """What may follow `text` where it is the beginning of a shape; None when the shape cannot begin with it."""
+    match shape:
+        case Const(whole):
+            return all_of(Const(whole[len(text) :])) if whole.startswith(text) else None
+        case All(parts):
+            return _behind_first(parts, text)
+        case OneOf(parts):
+            ways = [way for part in parts if (way := behind(part, text)) is not None]
+            return one_of(*ways) if ways else None
+        case Maybe(part):
+            return behind(part, text)
+        case Several(part, separator):
+            way = behind(part, text)
+            more = Several(all_of(Const(separator), part), least=0)
+            return None if way is None else all_of(way, more)
+        case _:
+            return None
+
+
+def _behind_first(parts: tuple[Shape, ...], text: str) -> Shape | None:
+    ways: list[Shape] = []
+    for at, part in enumerate(parts):
+        way = behind(part, text)
+        if way is not None:
+            ways.append(all_of(way, *parts[at + 1 :]))
+        if not isinstance(part, Maybe):
+            break
+    return one_of(*ways) if ways else None

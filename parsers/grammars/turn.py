@@ -109,7 +109,7 @@ def _start(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> It
         for text in head.texts():
             written = Marker(text + head.text[len(head.text.rstrip()) :])
             shape = calls.sequence((led_by(nodes[0], written), *nodes[1:]), Place(behind=behind))
-            yield text, _without(shape, text)
+            yield text, _rest(shape, text)
         return
     first, separator = up_to_call(nodes) if calls.parallel else (nodes, "")
     yield from _named(calls, first, behind)
@@ -123,17 +123,11 @@ def _named(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> It
         shape = Calls((tool,), parallel=False).sequence(nodes, Place(behind=behind))
         begun = shape.parts[0] if isinstance(shape, All) else shape
         if isinstance(begun, Const) and tool.name in begun.text:
-            yield begun.text, _without(shape, begun.text)
+            yield begun.text, _rest(shape, begun.text)
 
 
-def _without(shape: Shape, text: str) -> Shape:
-    """The shape behind its first text."""
-    match shape:
-        case Const(whole) if whole.startswith(text):
-            return all_of(Const(whole[len(text) :]))
-        case All(parts) if parts:
-            return all_of(_without(parts[0], text), *parts[1:])
-        case OneOf(parts):
-            return one_of(*(_without(part, text) for part in parts))
-        case _:
-            raise ConstraintError(f"no call can begin with {text!r}")
+def _rest(shape: Shape, text: str) -> Shape:
+    rest = behind(shape, text)
+    if rest is None:
+        raise ConstraintError(f"no call can begin with {text!r}")
+    return rest

@@ -7,6 +7,7 @@ from ..automaton import Position
 from ..description import CallId, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
 from .text import SENTINELS, cut_off, skip_cut_off
+from .values import unescaped
 
 if TYPE_CHECKING:
     from ..parser import Parser
@@ -85,6 +86,14 @@ def _name_ends(position: Position) -> tuple[str, ...]:
     return in_order([*texts, "\n", *spaces])
 
 
+def _tool_name(leaf: ToolName, written: str, parser: "Parser") -> str:
+    """The tool that a name as it is written means."""
+    name = unescaped(written) if leaf.escaped else written.removeprefix(leaf.prefix)
+    declared = parser.tools or {}
+    tail = name.rpartition(".")[2]
+    return tail if leaf.spaced and name not in declared and tail in declared else name
+
+
 class NameReader:
     """Reads the name of a tool, the id of a call or a filler, up to the marker behind it. The arguments open the call."""
 
@@ -123,8 +132,8 @@ class NameReader:
                 parser.call_id = name or None
             case NumberedName():
                 parser.call_id, parser.name = name, leaf.name_of(name)
-            case ToolName(prefix):
-                parser.name = name.removeprefix(prefix)
+            case ToolName():
+                parser.name = _tool_name(leaf, name, parser)
         if not name and isinstance(leaf, ToolName | NumberedName):
             parser.reject("malformed", "a call has no name")
         else:

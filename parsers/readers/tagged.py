@@ -16,11 +16,13 @@ from ..message import Tool
 from .boundary import boundary, in_order, space_end, whole
 from .frame import NAME_LIMIT, texts_behind
 from .json_value import JsonValue, State
-from .values import allowed_types, as_json_or_text, knows, quoted, typed
+from .values import allowed_types, as_json_or_text, knows, quoted, typed, unescaped
 
 if TYPE_CHECKING:
     from ..parser import Parser
 
+_TYPE = re.escape("{type}")
+_CDATA = "<![CDATA["
 _LOOKAHEAD = 256
 """Characters of whitespace behind a closer that are looked past."""
 
@@ -34,7 +36,7 @@ class TagTable:
         self.leaf = leaf
         self.close = leaf.close.strip()
         self.opener = opening_texts(leaf)[0]
-        self.header = _header_pattern(leaf.header)
+        self.header = _header_pattern(leaf)
         self.header_end = _last_literal(leaf.header)
         self.markers = texts_behind(position)
         self.between = in_order([self.opener, *self.markers])
@@ -51,16 +53,25 @@ def table_of(position: Position) -> TagTable:
 
 
 @lru_cache(maxsize=256)
-def _header_pattern(header: str) -> re.Pattern[str]:
+def _header_pattern(leaf: TaggedArguments) -> re.Pattern[str]:
     """The lenient reading of a header: any whitespace, quotes that may be missing, the type mark that may be missing."""
-    body = header.strip()
+    body = leaf.header.strip()
     key_class = r"[^\"'<>\n]" if '"{key}"' in body else r"[^>\n]"
-    mark = re.search(r'(\s*)(\w+)="\{string\}"', body)
-    before, after = (body[: mark.start()], body[mark.end() :]) if mark else (body, "")
-    text = _lenient(before, key_class)
+    mark = re.search(r'(\s*)(\w+)="\{(string|type)\}"', body)
     if mark:
-        text += rf"(?:\s+{mark.group(2)}\s*=\s*[\"']?(?P<string>true|false)[\"']?)?\s*" + _lenient(after, key_class)
-    return re.compile(text)
+        said = rf"(?:\s+{mark.group(2)}\s*=\s*[\"']?(?P<{mark.group(3)}>\w+)[\"']?)?\s*"
+        before, after = body[: mark.start()], body[mark.end() :]
+    else:
+        said = rf"(?:{re.escape(leaf.aside).replace(_TYPE, '(?P<type>[a-z]+)')}\s*)?" if leaf.aside else ""
+        before, after = (body[: body.rindex("<")], body[body.rindex("<") :]) if leaf.aside else (body, "")
+    return re.compile(_lenient(before, key_class, leaf.spaces) + said + _lenient(after, key_class, leaf.spaces))
+
+
+def _mark(header: re.Match[str]) -> str | None:
+    """What a header says of its value: `true` for text, `false` for JSON."""
+    found = header.groupdict()
+    kind = found.get("type")
+    return found.get("string") if kind is None else "true" if kind == "string" else "false"
 
 
 def _last_literal(header: str) -> str:
@@ -69,7 +80,8 @@ def _last_literal(header: str) -> str:
     return last_tag if "{" not in last_tag else last_tag[-1]
 
 
-def _lenient(text: str, key_class: str) -> str:
+def _lenient(text: str, key_class: str, spaces: tuple[str, ...]) -> str:
+    space = "|".join([r"\s+", *map(re.escape, spaces)])
     parts: list[str] = []
     for piece in re.split(r'(\{key\}|"|\s+)', text):
         if piece == "{key}":
@@ -77,7 +89,7 @@ def _lenient(text: str, key_class: str) -> str:
         elif piece == '"':
             parts.append("[\"']?")
         elif piece.isspace():
-            parts.append(r"\s*" if "\n" in piece else r"\s+")
+            parts.append(r"\s*" if "\n" in piece else f"(?:{space})")
         else:
             parts.append(re.escape(piece).replace("><", r">\s*<"))
     return "".join(parts)
@@ -171,11 +183,13 @@ class TaggedReader:
         if self._table.leaf.trim and parser.buffer.startswith("\n", end):
             end += 1
         parser.skip(end)
-        self._begin(parser, self._key_of(parser, match.group("key")), match.groupdict().get("string"))
+        self._begin(parser, self._key_of(parser, match.group("key")), _mark(match))
         return True
 
     def _key_of(self, parser: "Parser", written: str) -> str:
         key = written.strip()
+        if self._table.leaf.escaped:
+            key = unescaped(key)
         unquoted = key.strip("\"'")
         return unquoted if unquoted != key and knows(parser.tool, unquoted) else key
 
@@ -190,7 +204,7 @@ class TaggedReader:
         self._unwrapping = wraps and not self._count
         text_by_schema = self._types == {"string"}
         contradicts = mark == "true" and knows(parser.tool, key) and "string" not in self._types
-        is_text = mark == "true" or (text_by_schema and "{string}" not in self._table.leaf.header)
+        is_text = mark == "true" or (text_by_schema and not self._table.leaf.marked)
         self._streams = is_text and not self._unwrapping and not contradicts
         if self._streams:
             parser.arguments(self._lead() + '"')
@@ -286,7 +300,7 @@ class TaggedReader:
             value = typed(raw, self._types)
             if not value.startswith('"'):
                 parser.notice("repaired", f"{self._key} marked as text where the schema wants none")
-        elif self._mark == "false" or (self._types == {"string"} and "{string}" in self._table.leaf.header):
+        elif self._mark == "false" or (self._types == {"string"} and self._table.leaf.marked):
             value = as_json_or_text(raw) if parser.tool is None or self._mark == "false" else quoted(raw)
         else:
             value = typed(raw, self._types)

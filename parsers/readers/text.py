@@ -160,6 +160,7 @@ class TextReader:
             parser.begin_draft(self, marker, self._space)
         if target is None or target.text is None:
             parser.muted_tail = False
+            parser.lead = "".join(self._space) if self.channel == "content" and parser.wrote_content else ""
             parser.hold(self._space)
         elif parser.muted_tail:  # the closer of a call that is text is text
             self._flush_space(parser)

@@ -24,6 +24,11 @@ def knows(tool: Tool | None, key: str) -> bool:
     return tool is not None and property_of(tool.parameters, tool.parameters, key) is not None
 
 
+def unescaped(text: str) -> str:
+    """Text without the entities that attributes are written with."""
+    return text.replace("&quot;", '"').replace("&amp;", "&")
+
+
 def quoted(text: str) -> str:
     """A JSON string."""
     return json.dumps(text, ensure_ascii=False)

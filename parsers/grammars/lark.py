@@ -1,0 +1,164 @@
+"""Shapes as Lark text, the constraint language of llguidance (llama.cpp, guidance backends).
+
+Free text ends where a text begins that may not be in it. llguidance's lexer never looks back, so that text is part of the
+lexeme (`[lazy]`: it ends as early as it can), and what follows is the shape behind that text.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, assert_never
+
+from .lark_schema import schema_for_llguidance
+from .shapes import EMPTY, All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Watched, all_of, behind
+
+SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/]")
+
+
+def lark(shape: Shape) -> str:
+    """The whole grammar; its first rule is `start`."""
+    writer = _Writer()
+    start = writer.expression(shape)
+    return "".join(f"{line}\n" for line in (f"start: {start}", *writer.lines))
+
+
+class _Writer:
+    """Collects the rules. A shape that occurs twice is written once."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._names: dict[str, str] = {}
+        self._rules: dict[int, tuple[Shape, str]] = {}
+
+    # ---- shapes
+    def expression(self, shape: Shape) -> str:
+        """Lark for a shape, as an expression that may stand anywhere."""
+        match shape:
+            case Const(text):
+                return quoted(text)
+            case Json(schema, _):
+                return self._named("json", f"%json {json.dumps(schema_for_llguidance(schema), ensure_ascii=False)}")
+            case Text():
+                return self._named("TEXT", self._body(shape))
+            case Pattern(regex):
+                return self._named("PATTERN", f"/{regex}/")
+            case All(parts):
+                return self._sequence(parts)
+            case OneOf() | Maybe() | Several() | Watched():
+                return self._rule(shape)
+            case _:
+                assert_never(shape)
+
+    def _rule(self, shape: OneOf | Maybe | Several | Watched) -> str:
+        known = self._rules.get(id(shape))
+        if known is None:
+            known = self._rules[id(shape)] = shape, self._named("part", self._composed(shape))
+        return known[1]
+
+    def _composed(self, shape: OneOf | Maybe | Several | Watched) -> str:
+        match shape:
+            case OneOf(parts):
+                return " | ".join(self.expression(part) for part in parts)
+            case Maybe(part):
+                return f"({self.expression(part)})?"
+            case Several(part, separator, least):
+                item = self.expression(part)
+                separated = f"{quoted(separator)} {item}" if separator else item
+                return f"{item} ({separated})*" if least else f"({item} ({separated})*)?"
+            case Watched():
+                return self._watched(shape)
+            case _:
+                assert_never(shape)
+
+    def _sequence(self, parts: tuple[Shape, ...]) -> str:
+        for at, part in enumerate(parts):
+            if isinstance(part, Text):
+                return " ".join((*(self._group(before) for before in parts[:at]), self._ended(part, parts[at + 1 :])))
+        return " ".join(self._group(part) for part in parts) or '""'
+
+    def _group(self, shape: Shape) -> str:
+        return self.expression(shape)
+
+    def _ended(self, text: Text, rest: tuple[Shape, ...]) -> str:
+        """Free text up to what ends it, and what follows."""
+        if not rest:
+            return self.expression(text)
+        first = rest[0]
+        if isinstance(first, Const):
+            return f"{self._lazy(self._body(text), first.text)} {self._sequence(rest[1:])}".removesuffix(' ""')
+        ways = []
+        for end in text.excludes:
+            follows = behind(all_of(*rest), end)
+            if follows is not None:
+                ways.append(f"{self._lazy(self._body(text), end)} {self.expression(follows)}".removesuffix(' ""'))
+        return self._named("part", " | ".join(ways))
+
+    def _watched(self, shape: Watched) -> str:
+        """Free text, and the rules for the texts that it watches."""
+        anything = any_text()
+        first = any_text(barred=shape.barred)
+        rests = {text: self.expression(rest) for text, rest in shape.rules}
+
+        def calls(body: str) -> str:
+            return " | ".join(f"{self._lazy(body, text)} {rest}".removesuffix(' ""') for text, rest in rests.items())
+
+        again = "" if shape.once else f"({calls(anything)})* {self._named('TEXT', anything)}"
+        return f"({calls(first)}) {again} | {self._named('TEXT', first)}"
+
+    # ---- terminals
+    def _body(self, text: Text) -> str:
+        """A terminal's expression for free text."""
+        return any_text(text.excludes, schema=text.schema)
+
+    def _lazy(self, body: str, end: str) -> str:
+        return self._named("until", f"{self._named('TEXT', body)} {quoted(end)}", option="[lazy]")
+
+    def _named(self, kind: str, body: str, option: str = "") -> str:
+        """The name of the rule or terminal with this body."""
+        name = self._names.get(body)
+        if name is None:
+            name = self._names[body] = f"{kind}_{len(self._names)}"
+            self.lines.append(f"{name}{option}: {body}")
+        return name
+
+
+def any_text(excludes: Iterable[str] = (), *, schema: Mapping[str, Any] | None = None, barred: Iterable[str] = ()) -> str:
+    """A terminal's expression for text without `excludes`, that does not begin with `barred`, and is as a string schema says."""
+    parts = ["/(?s:.*)/"]
+    if schema is not None:
+        shortest, longest = schema.get("minLength", 0), schema.get("maxLength", "")
+        parts = [f"/(?s:.{{{shortest},{longest}}})/"]
+        pattern = schema.get("pattern")
+        if isinstance(pattern, str) and (search := searching(pattern)) is not None:
+            parts.append(f"/{search}/")
+    if texts := "|".join(map(escaped, excludes)):
+        parts.append(f"~/(?s:.*)({texts})(?s:.*)/")
+    if texts := "|".join(map(escaped, barred)):
+        parts.append(f"~/[ \\t\\r\\n]*({texts})(?s:.*)/")
+    return " & ".join(parts)
+
+
+def searching(pattern: str) -> str | None:
+    """A regular expression that matches a whole text which holds this one; None for what llguidance cannot read."""
+    try:
+        re.compile(pattern)
+    except re.error:
+        return None
+    if re.search(r"\(\?[=!<P]|\\[1-9bBAZzGkpP]", pattern):
+        return None
+    anchored_start, anchored_end = pattern.startswith("^"), pattern.endswith("$") and not pattern.endswith("\\$")
+    inner = pattern[anchored_start : len(pattern) - anchored_end]
+    if re.search(r"(?<!\\)(?:\\\\)*[$]|(?<![\\\[])(?:\\\\)*\^", inner):
+        return None
+    inner = re.sub(r"(?<!\\)((?:\\\\)*)/", r"\1\\/", inner).replace("\n", "\\n")
+    return f"{'' if anchored_start else '(?s:.*)'}({inner}){'' if anchored_end else '(?s:.*)'}"
+
+
+def escaped(text: str) -> str:
+    """A regular expression for exactly this text."""
+    return SPECIAL.sub(r"\\\g<0>", text).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+def quoted(text: str) -> str:
+    """A literal for exactly this text."""
+    return json.dumps(text, ensure_ascii=False)

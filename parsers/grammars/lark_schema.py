@@ -1,0 +1,41 @@
+"""JSON Schemas as llguidance reads them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+OPTIONS = {
+    "whitespace_flexible": False,
+    "item_separator": ", ",
+    "key_separator": ": ",
+    "coerce_one_of": True,
+    "lenient": True,
+}
+"""The spacing of `json.dumps`; alternatives need not exclude each other; keywords it does not know are left to later checks."""
+_MAPS = ("properties", "patternProperties", "$defs", "definitions")
+_LISTS = ("anyOf", "oneOf", "prefixItems")
+_SINGLE = ("items", "additionalProperties")
+
+
+def schema_for_llguidance(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with our spacing, whose objects hold nothing but what they declare unless they say so."""
+    return {**closed(schema), "x-guidance": OPTIONS}
+
+
+def closed(schema: Any) -> Any:
+    """The schema with `additionalProperties: false` wherever it declares properties and says nothing of others."""
+    if not isinstance(schema, Mapping):
+        return schema
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _MAPS and isinstance(value, Mapping):
+            result[key] = {name: closed(child) for name, child in value.items()}
+        elif key in _LISTS and isinstance(value, list):
+            result[key] = [closed(child) for child in value]
+        elif key in _SINGLE:
+            result[key] = closed(value)
+        else:
+            result[key] = value
+    open_ended = {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"}
+    if "properties" in schema and not open_ended & set(schema):
+        result["additionalProperties"] = False
+    return result
