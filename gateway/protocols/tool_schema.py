@@ -54,14 +54,14 @@ def _schemas(root: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]
     waiting: list[tuple[Path, Any]] = [((), root)]
     while waiting:
         path, node = waiting.pop()
-        if not isinstance(node, Mapping):
+        if not isinstance(node, dict):
             continue
         yield path, node
         for key in ("items", "additionalProperties"):
             if key in node:
                 waiting.append(((*path, key), node[key]))
         for key in ("properties", "$defs", "definitions", "patternProperties"):
-            if isinstance(node.get(key), Mapping):
+            if isinstance(node.get(key), dict):
                 waiting += [((*path, key, name), child) for name, child in node[key].items()]
         for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
             if isinstance(node.get(key), list):
@@ -76,7 +76,7 @@ def _depth(value: Any, limit: int) -> int:
         level = [
             child
             for node in level
-            for child in (node.values() if isinstance(node, Mapping) else node)
+            for child in (node.values() if isinstance(node, dict) else node)
             if isinstance(child, (dict, list))
         ]
     return depth
