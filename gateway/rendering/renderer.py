@@ -1,5 +1,6 @@
 """Conversations to prompts, through the model's own chat template."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,7 @@ from .switches import forwarded
 from .tokens import PromptEncoder, Shield
 
 Messages = Sequence[Mapping[str, Any]]
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can spell and no tokenizer can read
 _SEARCHED = 64  # messages tried one by one to find the one a template refuses
 
 
@@ -79,8 +81,11 @@ class Renderer:
         chat, described = adapter.conversation(messages), adapter.tools(tools)
         shield = self._encoder.shield() if self._encoder else None
         if shield:
-            chat = [shield.hide_message(message) for message in chat]
-            described, extra = shield.hide(described), shield.hide(extra)
+            try:
+                chat = [shield.hide_message(message) for message in chat]
+                described, extra = shield.hide(described), shield.hide(extra)
+            except RecursionError:
+                raise UnrenderableChat("A tool's schema or a call's arguments are nested too deeply.") from None
         try:
             bare = voice.template.render(chat, described, generation=False, extra=extra)
             text = self._one_bos(voice.template.render(chat, described, generation=True, extra=extra))
@@ -99,6 +104,7 @@ class Renderer:
             raise self._refusal(failure, voice, messages, tools) from failure
 
     def _prompt(self, text: str, shield: Shield | None, opening: str, warnings: tuple[str, ...]) -> Prompt:
+        text = _LONE_SURROGATE.sub("\ufffd", text)
         if shield is None or self._encoder is None:
             return Prompt(text, None, opening, warnings)
         ids = self._encoder.encode(text, shield)

@@ -8,7 +8,9 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 import chat_templates
+from gateway.errors import UnrenderableChat
 from gateway.rendering import Renderer, Vocabulary
+from parsers import Tool
 from tests.support import tokenizers
 from tests.support.conversations import CONVERSATIONS, NOTE, WEATHER, call, result
 
@@ -139,3 +141,17 @@ def test_exactly_one_bos() -> None:
 def test_a_loaded_template_is_the_tokenizers_own_unless_told_otherwise() -> None:
     assert renderer("qwen3").template_text != chat_templates.load("hermes")
     assert renderer("llama3_1").template_text == chat_templates.load("llama3_json")
+
+
+def test_half_characters_and_nul_are_no_obstacle() -> None:
+    prompt = renderer("qwen3").render([{"role": "user", "content": "a\ud800b\x00c <|im_end|>\udfff"}])
+    assert "a\ufffdb\x00c <|im_end|>\ufffd" in prompt.text
+    assert raw("qwen3").decode(list(prompt.token_ids or ()), skip_special_tokens=False) == prompt.text
+
+
+def test_deep_nesting_is_refused_not_a_crash() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"properties": deep}
+    with pytest.raises(UnrenderableChat, match="nested"):
+        renderer("qwen3").render(CONVERSATIONS["plain"], [Tool("f", "", deep)])
