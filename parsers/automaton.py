@@ -165,7 +165,7 @@ def link(before: tuple[Position, ...], after: tuple[Position, ...]) -> None:
         for following in after:
             if following.bare and not (position.leaf is None or isinstance(position.leaf, Text)):
                 continue  # believed only as the whole content: nothing but text or thinking stands before it
-            if isinstance(following.leaf, Marker) and following.leaf.led and position.leaf == Text("content"):
+            if isinstance(following.leaf, Marker) and following.leaf.led and isinstance(position.leaf, Text):
                 continue
             if following not in position.follow:
                 position.follow.append(following)

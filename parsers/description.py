@@ -16,7 +16,7 @@ class Marker:
     """Exact text. `spellings` are further texts that models write in its place. Whitespace at its ends is a gap when read.
 
     `repairs`: reading it puts a slip of the model right; this says which. `led`: it stands behind other framing or at the
-    beginning of a turn, not in the midst of content, where its text is text.
+    beginning of a turn, not in the midst of free text, where its text is text.
     """
 
     text: str

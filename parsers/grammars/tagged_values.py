@@ -42,7 +42,8 @@ class _Writer:
         self._leaf = leaf
         self._root = root
         self._enders = enders
-        self._marked = "{string}" in leaf.header
+        self._marked = leaf.marked
+        self._says_type = "{type}" in leaf.header
 
     def argument(self, key: Shape, schema: Any) -> Shape:
         """One argument."""
@@ -50,13 +51,15 @@ class _Writer:
         values = list(self._values(schema, _DEPTH))
         if not self._marked:
             anything = Text(self._enders)
-            return self._between(key, "", anything if anything in texts else one_of(*texts, *values))
-        ways = [self._between(key, mark, one_of(*shapes)) for mark, shapes in (("true", texts), ("false", values)) if shapes]
-        return one_of(*ways)
+            return self._between(key, "", anything if anything in texts else one_of(*texts, *(value for _, value in values)))
+        marks: dict[str, list[Shape]] = {"string" if self._says_type else "true": texts}
+        for kind, value in values:
+            marks.setdefault(kind if self._says_type else "false", []).append(value)
+        return one_of(*(self._between(key, mark, one_of(*shapes)) for mark, shapes in marks.items() if shapes))
 
     def _between(self, key: Shape, mark: str, value: Shape) -> Shape:
         edge = "\n" if self._leaf.trim else ""
-        before, _, after = self._leaf.header.replace("{string}", mark).partition("{key}")
+        before, _, after = self._leaf.header.replace("{string}", mark).replace("{type}", mark).partition("{key}")
         return all_of(Const(before), key, Const(after + edge), value, Const(edge + self._leaf.close + self._leaf.joint))
 
     def _texts(self, schema: Any, depth: int) -> Iterator[Shape]:
@@ -77,22 +80,34 @@ class _Writer:
     def _may_hold(self, text: str) -> bool:
         return not any(ender in text for ender in self._enders)
 
-    def _values(self, schema: Any, depth: int) -> Iterator[Shape]:
-        """The ways in which a value may be JSON that is no text."""
+    def _values(self, schema: Any, depth: int) -> Iterator[tuple[str, Shape]]:
+        """The ways in which a value may be JSON that is no text, each with its type."""
         schema = resolve(schema, self._root)
         if not isinstance(schema, Mapping) or not depth:
             return
         if (listed := _listed(schema)) is not None:
-            yield from (Const(json.dumps(value, ensure_ascii=False)) for value in listed if not isinstance(value, str))
+            yield from (
+                (_type_name(value), Const(json.dumps(value, ensure_ascii=False)))
+                for value in listed
+                if not isinstance(value, str)
+            )
         elif branches := _branches(schema):
             for branch in branches:
                 yield from self._values(branch, depth - 1)
         else:
             known = types_of(schema, self._root)
-            others = sorted(known - {"string"}) if known else self._marked and ["array", "boolean", "null", "number", "object"]
-            if others:
-                typed = {**schema, "type": others[0] if len(others) == 1 else others}
-                yield Json(part_schema(typed, self._root), self._enders)
+            anything = ["array", "boolean", "null", "number", "object"] if self._marked else []
+            others = sorted(known - {"string"}) if known else anything
+            for kinds in [[kind] for kind in others] if self._says_type else [others] * bool(others):
+                typed = {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
+                name = "number" if kinds[0] == "integer" else kinds[0]
+                yield name, Json(part_schema(typed, self._root), self._enders)
+
+
+def _type_name(value: Any) -> str:
+    """The JSON type of a value, where all numbers are of one."""
+    names = {bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
+    return names.get(type(value), "null")
 
 
 def _listed(schema: Mapping[str, Any]) -> list[Any] | None:

@@ -99,6 +99,7 @@ class TaggedReader:
     """Reads all arguments of one call."""
 
     __slots__ = (
+        "_cdata",
         "_count",
         "_first",
         "_in_value",
@@ -116,6 +117,7 @@ class TaggedReader:
         self._position = position
         self._table = table_of(position)
         self._count = 0
+        self._cdata: bool | None = False
         self._in_value = False
         self._key = ""
         self._mark: str | None = None
@@ -177,6 +179,9 @@ class TaggedReader:
             return True
         if self._table.leaf.trim and match.end() == len(parser.buffer) and not parser.reason:
             return False  # the newline that belongs to the header may be next
+        if self._table.leaf.declared and not parser.call_open and self._is_foreign(parser, match.group("key")):
+            parser.reject("undeclared", f"{parser.name} has no argument {match.group('key')!r}")
+            return True
         if not self._open(parser):
             return True
         end = match.end()
@@ -185,6 +190,12 @@ class TaggedReader:
         parser.skip(end)
         self._begin(parser, self._key_of(parser, match.group("key")), _mark(match))
         return True
+
+    def _is_foreign(self, parser: "Parser", key: str) -> bool:
+        """Whether the tool says which arguments it takes, and this is none of them."""
+        name = parser.declared(parser.name or "")
+        tool = parser.tools.get(name) if parser.tools is not None and name is not None else None
+        return tool is not None and bool(tool.parameters.get("properties")) and not knows(tool, key.strip())
 
     def _key_of(self, parser: "Parser", written: str) -> str:
         key = written.strip()
@@ -199,6 +210,7 @@ class TaggedReader:
     def _begin(self, parser: "Parser", key: str, mark: str | None) -> None:
         self._key, self._mark = key, mark
         self._in_value = True
+        self._cdata = None if self._table.leaf.cdata else False
         self._types = allowed_types(parser.tool, key)
         wraps = key in self._table.leaf.unwrap and parser.tool is not None and not knows(parser.tool, key)
         self._unwrapping = wraps and not self._count
@@ -215,10 +227,12 @@ class TaggedReader:
 
     # ---- values
     def _read_value(self, parser: "Parser", *, at_end: bool) -> bool:
-        table = self._table
+        if self._cdata is None and not self._begins(parser, at_end=at_end):
+            return False
+        enders = (f"]]>{self._table.close}",) if self._cdata else self._table.enders
         start = parser.at
         while True:
-            match = (whole if at_end else boundary)(table.enders).search(parser.buffer, start)
+            match = (whole if at_end else boundary)(enders).search(parser.buffer, start)
             if match is None:
                 self._take(parser, len(parser.buffer))
                 return False
@@ -227,13 +241,23 @@ class TaggedReader:
             ender = match.group(1)
             if ender is None:
                 return False
-            verdict = self._ends(parser, match.start(), ender, at_end=at_end)
+            verdict = self._cdata or self._ends(parser, match.start(), ender, at_end=at_end)
             if verdict is None:
                 return False
             if verdict:
                 return self._close(parser, match.start(), ender)
             start = match.start() + 1
             self._take(parser, start)
+
+    def _begins(self, parser: "Parser", *, at_end: bool) -> bool:
+        """Whether the text tells by now if the value stands in a CDATA section."""
+        begun = parser.buffer[parser.at : parser.at + len(_CDATA)]
+        if begun != _CDATA and _CDATA.startswith(begun) and not at_end:
+            return False
+        self._cdata = begun == _CDATA
+        if self._cdata:
+            parser.skip(parser.at + len(_CDATA))
+        return True
 
     def _take(self, parser: "Parser", end: int) -> None:
         """Text of the value."""
@@ -278,7 +302,7 @@ class TaggedReader:
 
     def _close(self, parser: "Parser", start: int, ender: str) -> bool:
         marker = ender.removeprefix("\n")
-        kept = len(marker) if marker != self._table.close else 0
+        kept = 0 if self._cdata or marker == self._table.close else len(marker)
         self._in_value = False
         if self._streams:
             parser.arguments('"')

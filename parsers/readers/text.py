@@ -68,8 +68,9 @@ class TextTable:
         self.markers = position.markers | before.markers
         self.openers = position.openers | before.openers
         targets = self.markers | self.openers
-        self.own = frozenset(before.markers.keys() - position.markers.keys())
-        """Markers that go on with what `before` began."""
+        spaced = {text for text, target in self.markers.items() if isinstance(target.leaf, Marker) and target.leaf.text[:1] == " "}
+        self.own = frozenset(before.markers.keys() - position.markers.keys() | spaced)
+        """Markers that go on with what `before` began, or are written with a space; white space before them is theirs."""
         self.bare = frozenset(text for text, target in targets.items() if target.bare)
         into_call = {text for text, target in self.markers.items() if target.text is None} | self.openers.keys()
         self.drafts = frozenset(into_call if self.channel == "reasoning" else self.bare)
