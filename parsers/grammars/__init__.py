@@ -1,15 +1,17 @@
 """The strict reading of a description again, for decoders: tools to a constraint in a dialect that an engine understands."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..description import Format
 from ..errors import ConstraintError
 from ..message import Tool, Tools
+from .lark import lark
+from .shapes import Shape
 from .structural_tag import structural_tag
 from .turn import Wanted, turn_shape
 
-DIALECTS = {"structural_tag": structural_tag}
+DIALECTS: dict[str, Callable[[Shape], dict[str, Any] | str]] = {"structural_tag": structural_tag, "lark": lark}
 
 
 def constraint(  # noqa: PLR0913 - the public face, fixed

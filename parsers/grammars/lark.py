@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
+from ..errors import ConstraintError
 from .lark_schema import schema_for_llguidance
-from .shapes import EMPTY, All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Watched, all_of, behind
+from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, after_text
 
 SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/]")
 
@@ -35,7 +36,7 @@ class _Writer:
         """Lark for a shape, as an expression that may stand anywhere."""
         match shape:
             case Const(text):
-                return quoted(text)
+                return literals(text)
             case Json(schema, _):
                 return self._named("json", f"%json {json.dumps(schema_for_llguidance(schema), ensure_ascii=False)}")
             case Text():
@@ -44,18 +45,18 @@ class _Writer:
                 return self._named("PATTERN", f"/{regex}/")
             case All(parts):
                 return self._sequence(parts)
-            case OneOf() | Maybe() | Several() | Watched():
+            case OneOf() | Maybe() | Several() | Watched() | Thought():
                 return self._rule(shape)
             case _:
                 assert_never(shape)
 
-    def _rule(self, shape: OneOf | Maybe | Several | Watched) -> str:
+    def _rule(self, shape: OneOf | Maybe | Several | Watched | Thought) -> str:
         known = self._rules.get(id(shape))
         if known is None:
             known = self._rules[id(shape)] = shape, self._named("part", self._composed(shape))
         return known[1]
 
-    def _composed(self, shape: OneOf | Maybe | Several | Watched) -> str:
+    def _composed(self, shape: OneOf | Maybe | Several | Watched | Thought) -> str:
         match shape:
             case OneOf(parts):
                 return " | ".join(self.expression(part) for part in parts)
@@ -63,35 +64,40 @@ class _Writer:
                 return f"({self.expression(part)})?"
             case Several(part, separator, least):
                 item = self.expression(part)
-                separated = f"{quoted(separator)} {item}" if separator else item
+                separated = _joined(literals(separator), item)
                 return f"{item} ({separated})*" if least else f"({item} ({separated})*)?"
             case Watched():
                 return self._watched(shape)
+            case Thought():
+                return self._thought(shape)
             case _:
                 assert_never(shape)
 
     def _sequence(self, parts: tuple[Shape, ...]) -> str:
         for at, part in enumerate(parts):
             if isinstance(part, Text):
-                return " ".join((*(self._group(before) for before in parts[:at]), self._ended(part, parts[at + 1 :])))
-        return " ".join(self._group(part) for part in parts) or '""'
-
-    def _group(self, shape: Shape) -> str:
-        return self.expression(shape)
+                return _joined(*(self.expression(before) for before in parts[:at]), self._ended(part, parts[at + 1 :]))
+        return _joined(*(self.expression(part) for part in parts))
 
     def _ended(self, text: Text, rest: tuple[Shape, ...]) -> str:
         """Free text up to what ends it, and what follows."""
         if not rest:
             return self.expression(text)
         first = rest[0]
-        if isinstance(first, Const):
-            return f"{self._lazy(self._body(text), first.text)} {self._sequence(rest[1:])}".removesuffix(' ""')
-        ways = []
-        for end in text.excludes:
-            follows = behind(all_of(*rest), end)
+        if not isinstance(first, Const):
+            raise ConstraintError("free text that no fixed text ends cannot be constrained")
+        return _joined(self._until(text, first.text), self._sequence(rest[1:]))
+
+    def _thought(self, shape: Thought) -> str:
+        then = self.expression(shape.then)
+        ways = [_joined(self._until(shape.text, closer + shape.after), then) for closer in shape.closers]
+        for start in shape.starts:
+            follows = after_text(shape.then, start)
             if follows is not None:
-                ways.append(f"{self._lazy(self._body(text), end)} {self.expression(follows)}".removesuffix(' ""'))
-        return self._named("part", " | ".join(ways))
+                ways.append(_joined(self._until(shape.text, start), self.expression(follows)))
+        if shape.opener is None:
+            return " | ".join(ways)
+        return f"{quoted(shape.opener)} ({' | '.join(ways)}) | {then}"
 
     def _watched(self, shape: Watched) -> str:
         """Free text, and the rules for the texts that it watches."""
@@ -100,15 +106,20 @@ class _Writer:
         rests = {text: self.expression(rest) for text, rest in shape.rules}
 
         def calls(body: str) -> str:
-            return " | ".join(f"{self._lazy(body, text)} {rest}".removesuffix(' ""') for text, rest in rests.items())
+            return " | ".join(_joined(self._lazy(body, text), rest) for text, rest in rests.items())
 
-        again = "" if shape.once else f"({calls(anything)})* {self._named('TEXT', anything)}"
-        return f"({calls(first)}) {again} | {self._named('TEXT', first)}"
+        if shape.once:
+            return f"{calls(first)} | {self._named('TEXT', first)}"
+        free = f"({calls(anything)})* {self._named('TEXT', anything)}"
+        return f"({calls(first)}) {free} | {self._named('TEXT', first)}" if shape.barred else free
 
     # ---- terminals
     def _body(self, text: Text) -> str:
         """A terminal's expression for free text."""
         return any_text(text.excludes, schema=text.schema)
+
+    def _until(self, text: Text, end: str) -> str:
+        return self._lazy(self._body(text), end)
 
     def _lazy(self, body: str, end: str) -> str:
         return self._named("until", f"{self._named('TEXT', body)} {quoted(end)}", option="[lazy]")
@@ -157,6 +168,16 @@ def searching(pattern: str) -> str | None:
 def escaped(text: str) -> str:
     """A regular expression for exactly this text."""
     return SPECIAL.sub(r"\\\g<0>", text).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+def _joined(*expressions: str) -> str:
+    """One after the other."""
+    return " ".join(each for each in expressions if each != '""') or '""'
+
+
+def literals(text: str) -> str:
+    """Literals for a text. Lines stand apart: of two literals that may come next none may begin with the other."""
+    return " ".join(map(quoted, re.findall(r"\n|[^\n]+", text))) or '""'
 
 
 def quoted(text: str) -> str:

@@ -77,7 +77,31 @@ class Watched:
     barred: tuple[str, ...] = ()
 
 
-Shape = Const | Json | Text | Pattern | All | OneOf | Maybe | Several | Watched
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """Reasoning, and what comes `then`. `opener`: what it begins with, or None where it has begun; with one it may be missing.
+
+    It ends with one of `closers`, and `after` that; or where `then` begins with one of `starts`.
+    """
+
+    opener: str | None
+    closers: tuple[str, ...]
+    after: str
+    starts: tuple[str, ...]
+    then: "Shape"
+
+    @property
+    def text(self) -> Text:
+        """The reasoning itself."""
+        return Text((*self.closers, *self.starts))
+
+    @property
+    def closer(self) -> "Shape":
+        """What ends it, written out."""
+        return one_of(*(Const(closer + self.after) for closer in self.closers))
+
+
+Shape = Const | Json | Text | Pattern | All | OneOf | Maybe | Several | Watched | Thought
 EMPTY = All(())
 
 
@@ -106,30 +130,30 @@ def _hashable(part: Shape) -> bool:
     return isinstance(part, Const | Pattern)
 
 
-def behind(shape: Shape, text: str) -> Shape | None:
+def after_text(shape: Shape, text: str) -> Shape | None:
     """What may follow `text` where it is the beginning of a shape; None when the shape cannot begin with it."""
     match shape:
         case Const(whole):
             return all_of(Const(whole[len(text) :])) if whole.startswith(text) else None
         case All(parts):
-            return _behind_first(parts, text)
+            return _after_text_in(parts, text)
         case OneOf(parts):
-            ways = [way for part in parts if (way := behind(part, text)) is not None]
+            ways = [way for part in parts if (way := after_text(part, text)) is not None]
             return one_of(*ways) if ways else None
         case Maybe(part):
-            return behind(part, text)
+            return after_text(part, text)
         case Several(part, separator):
-            way = behind(part, text)
+            way = after_text(part, text)
             more = Several(all_of(Const(separator), part), least=0)
             return None if way is None else all_of(way, more)
         case _:
             return None
 
 
-def _behind_first(parts: tuple[Shape, ...], text: str) -> Shape | None:
+def _after_text_in(parts: tuple[Shape, ...], text: str) -> Shape | None:
     ways: list[Shape] = []
     for at, part in enumerate(parts):
-        way = behind(part, text)
+        way = after_text(part, text)
         if way is not None:
             ways.append(all_of(way, *parts[at + 1 :]))
         if not isinstance(part, Maybe):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Watched
+from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, all_of
 
 Tag = dict[str, Any]
 
@@ -15,7 +15,7 @@ def structural_tag(shape: Shape) -> Tag:
 
 def _format(shape: Shape) -> Tag:
     match shape:
-        case All() | OneOf() | Maybe() | Several() | Watched():
+        case All() | OneOf() | Maybe() | Several() | Watched() | Thought():
             return _composed(shape)
         case Const(text):
             return {"type": "const_string", "value": text}
@@ -32,7 +32,7 @@ def _format(shape: Shape) -> Tag:
             assert_never(shape)
 
 
-def _composed(shape: All | OneOf | Maybe | Several | Watched) -> Tag:
+def _composed(shape: All | OneOf | Maybe | Several | Watched | Thought) -> Tag:
     match shape:
         case All(()):
             return {"type": "const_string", "value": ""}
@@ -44,6 +44,8 @@ def _composed(shape: All | OneOf | Maybe | Several | Watched) -> Tag:
             return {"type": "optional", "content": _format(part)}
         case Several():
             return _several(shape)
+        case Thought():
+            return _format(_thought(shape))
         case Watched(rules, once):
             listed = [[text, _format(rest)] for text, rest in rules]
             return {"type": "dispatch", "rules": listed, "loop": not once, "excludes": []}
@@ -66,3 +68,11 @@ def _several(shape: Several) -> Tag:
         "at_least_one": shape.least > 0,
         "stop_after_first": False,
     }
+
+
+def _thought(shape: Thought) -> Shape:
+    """`then` stands once, because schemas are what makes a tag large: a closer may be missing where a call may interrupt."""
+    ended = all_of(shape.text, Maybe(shape.closer) if shape.starts else shape.closer)
+    if shape.opener is None:
+        return all_of(ended, shape.then)
+    return all_of(Maybe(all_of(Const(shape.opener), ended)), shape.then)

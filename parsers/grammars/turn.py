@@ -7,7 +7,7 @@ from typing import Literal
 from ..description import Either, Format, Gap, Interleaved, Marker, Messages, Node, Seq
 from ..errors import ConstraintError
 from ..message import Tool
-from .shapes import All, Const, Maybe, OneOf, Several, Shape, Text, Watched, all_of, one_of
+from .shapes import All, Const, Maybe, Several, Shape, Thought, Watched, after_text, all_of
 from .strict import Calls, Place
 from .tree import Thinking, beginnings, first_texts, holds_call, leading_marker, led_by, thinking_of, up_to_call, walk, writes_all
 
@@ -34,10 +34,11 @@ def turn_shape(fmt: Format, wanted: Wanted) -> Shape:
     calls = Calls(wanted.tools, wanted.parallel)
     if wanted.must:
         return _calls_only(calls, block, between, thinking if state != "over" else None, state)
-    watched = Watched(tuple(_starts(calls, block)), once=not wanted.parallel)
+    rules = tuple(_starts(calls, block))
     if thinking is None or thinking.interruptible or state == "over":
-        return watched
-    return _thought(thinking, state, watched, ())
+        return Watched(rules, once=not wanted.parallel)
+    barred = thinking.openers if state == "ahead" else ()
+    return _thought(thinking, state, Watched(rules, once=not wanted.parallel, barred=barred), ())
 
 
 def _calls_of(fmt: Format) -> tuple[Node, str | None]:
@@ -62,12 +63,8 @@ def _state(thinking: Thinking | None, opening: str) -> State:
 
 
 def _thought(thinking: Thinking, state: State, then: Shape, starts: tuple[str, ...]) -> Shape:
-    """Reasoning, and what follows it. `starts` are the texts that end it too, in families whose calls may interrupt it."""
-    closer = one_of(*(Const(text + thinking.after) for text in thinking.closers))
-    body = all_of(Text((*thinking.closers, *starts)), Maybe(closer) if starts else closer)
-    if state == "open":
-        return all_of(body, then)
-    return all_of(Maybe(all_of(Const(thinking.opener), body)), then)
+    opener = None if state == "open" else thinking.opener
+    return Thought(opener, thinking.closers, thinking.after, starts, then)
 
 
 def _calls_only(calls: Calls, block: Node, between: str | None, thinking: Thinking | None, state: State) -> Shape:
@@ -105,7 +102,7 @@ def _starts(calls: Calls, block: Node) -> list[tuple[str, Shape]]:
 
 def _start(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> Iterator[tuple[str, Shape]]:
     head = leading_marker(nodes[0])
-    if head is not None and any(character.isalnum() for character in head.text):
+    if head is not None and not head.led and any(character.isalnum() for character in head.text):
         for text in head.texts():
             written = Marker(text + head.text[len(head.text.rstrip()) :])
             shape = calls.sequence((led_by(nodes[0], written), *nodes[1:]), Place(behind=behind))
@@ -127,7 +124,7 @@ def _named(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> It
 
 
 def _rest(shape: Shape, text: str) -> Shape:
-    rest = behind(shape, text)
+    rest = after_text(shape, text)
     if rest is None:
         raise ConstraintError(f"no call can begin with {text!r}")
     return rest
