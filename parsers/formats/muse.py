@@ -58,7 +58,7 @@ FORMAT = Format(
                     gap("\n"),
                     _invoke,
                 ),
-                seq(marker("<|message|><atem:function_calls>"), call(_invoke)),
+                seq(marker("<|message|><atem:function_calls>"), gap("\n"), call(_invoke)),
             ),
             unwritten(many(call(_invoke))),
             gap("\n"),
