@@ -38,8 +38,8 @@ def children(node: Node) -> tuple[Node, ...]:
             return (child,)
         case Interleaved(text, child):
             return (text, child)
-        case Messages(thinking, calls):
-            return (thinking, calls) if thinking is not None else (calls,)
+        case Messages(calls=calls, thinking=thinking):
+            return (calls,) if thinking is None else (thinking, calls)
         case _:
             return ()
 
