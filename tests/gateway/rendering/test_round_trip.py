@@ -54,7 +54,9 @@ def called(arguments: dict[str, Any], number: int = 1) -> ToolCall:
 
 def read(name: str, turn: str) -> Message:
     parser = parsers.Parser(parsers.get(TEMPLATES[name]), tools=[TOOL])
-    return parsers.fold([*parser.feed(turn), *parser.finish("stop")])
+    message = parsers.fold([*parser.feed(turn), *parser.finish("stop")])
+    assert message.notices == ()  # nothing had to be repaired
+    return message
 
 
 def plain(message: Message) -> tuple[str | None, str | None, list[tuple[str, Any]]]:
