@@ -13,6 +13,7 @@ from .tree import first_texts
 
 STRING_RULES = ("pattern", "format", "minLength", "maxLength")
 KEY = "[a-zA-Z_][a-zA-Z0-9_]{0,63}"
+CDATA = "<![CDATA["
 _DEPTH = 8
 
 
@@ -32,7 +33,7 @@ def tagged_arguments(leaf: TaggedArguments, tool: Tool, behind: tuple[str, ...])
 def _enders(leaf: TaggedArguments, behind: tuple[str, ...]) -> tuple[str, ...]:
     edge = "\n" if leaf.trim else ""
     markers = dict.fromkeys((*first_texts((leaf,))[0], *behind))
-    return (leaf.close.strip(), *(edge + marker for marker in markers))
+    return (leaf.close.strip(), *(edge + marker for marker in markers), *((CDATA,) if leaf.cdata else ()))
 
 
 class _Writer:
@@ -51,7 +52,9 @@ class _Writer:
         values = list(self._values(schema, _DEPTH))
         if not self._marked:
             anything = Text(self._enders)
-            return self._between(key, "", anything if anything in texts else one_of(*texts, *(value for _, value in values)))
+            value = anything if anything in texts else one_of(*texts, *(value for _, value in values))
+            section = [all_of(Const(CDATA), Text(("]]>",)), Const("]]>"))] if self._leaf.cdata and texts else []
+            return self._between(key, "", one_of(value, *section))
         marks: dict[str, list[Shape]] = {"string" if self._says_type else "true": texts}
         for kind, value in values:
             marks.setdefault(kind if self._says_type else "false", []).append(value)

@@ -161,7 +161,8 @@ class TextReader:
             parser.begin_draft(self, marker, self._space)
         if target is None or target.text is None:
             parser.muted_tail = False
-            parser.lead = "".join(self._space) if self.channel == "content" and parser.wrote_content else ""
+            leads = self.channel == "content" and parser.wrote_content and marker not in self._table.own
+            parser.lead = "".join(self._space) if leads else ""
             parser.hold(self._space)
         elif parser.muted_tail:  # the closer of a call that is text is text
             self._flush_space(parser)
