@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 from ..errors import ConstraintError
 from .lark_schema import schema_for_llguidance
-from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, after_text
+from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, after_text, all_of, one_of
 
 SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/]")
 
@@ -76,7 +76,10 @@ class _Writer:
     def _sequence(self, parts: tuple[Shape, ...]) -> str:
         for at, part in enumerate(parts):
             if isinstance(part, Text):
-                return _joined(*(self.expression(before) for before in parts[:at]), self._ended(part, parts[at + 1 :]))
+                return _joined(*map(self.expression, parts[:at]), self._ended(part, parts[at + 1 :]))
+            if isinstance(part, OneOf) and any(map(_is_open, part.parts)):
+                closed = one_of(*(all_of(way, *parts[at + 1 : at + 2]) for way in part.parts))
+                return _joined(*map(self.expression, parts[:at]), self.expression(closed), self._sequence(parts[at + 2 :]))
         return _joined(*(self.expression(part) for part in parts))
 
     def _ended(self, text: Text, rest: tuple[Shape, ...]) -> str:
@@ -168,6 +171,19 @@ def searching(pattern: str) -> str | None:
 def escaped(text: str) -> str:
     """A regular expression for exactly this text."""
     return SPECIAL.sub(r"\\\g<0>", text).replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+
+
+def _is_open(shape: Shape) -> bool:
+    """Whether a shape ends with free text, so that its end is what follows."""
+    match shape:
+        case Text():
+            return True
+        case All(parts) if parts:
+            return _is_open(parts[-1])
+        case OneOf(parts):
+            return any(map(_is_open, parts))
+        case _:
+            return False
 
 
 def _joined(*expressions: str) -> str:
