@@ -27,6 +27,7 @@ from .description import (
     NumberedName,
     Optional,
     PythonCall,
+    QuotedArguments,
     Seq,
     Soft,
     TaggedArguments,
@@ -178,6 +179,8 @@ def opening_texts(leaf: Leaf | None) -> tuple[str, ...]:
             return ("{",)
         case ElementArguments(prefix):
             return (prefix + "<",)
+        case QuotedArguments():
+            return ("{", "(")
         case TaggedArguments(header=header):
             return (header.partition("{")[0].split(" ")[0].rstrip('"').strip(),)
         case _:

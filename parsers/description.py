@@ -155,6 +155,14 @@ class ElementArguments:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotedArguments:
+    """Arguments as `{key:value,...}`: keys bare, strings verbatim between two `quote`s, `true`, `false`, `null` and numbers bare,
+    objects and arrays of these, no white space."""
+
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
 class PythonCall:
     """`name(key=literal, ...)`; literals are Python's or JSON's."""
 
@@ -263,7 +271,7 @@ class Messages:
 
 
 Name = ToolName | NumberedName
-Arguments = JsonArguments | TaggedArguments | ElementArguments
+Arguments = JsonArguments | TaggedArguments | ElementArguments | QuotedArguments
 Leaf = Marker | Text | Name | CallId | Filler | Arguments | JsonCall | NameKeyedCall | PythonCall
 Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved | Messages
 

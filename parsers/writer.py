@@ -24,6 +24,7 @@ from .description import (
     NumberedName,
     Optional,
     PythonCall,
+    QuotedArguments,
     Seq,
     Soft,
     TaggedArguments,
@@ -110,6 +111,8 @@ def _leaf(node: Node, scene: _Scene) -> str:
             return _tagged(node, scene.call)
         case ElementArguments(prefix):
             return "".join(_element(prefix, key, value) for key, value in _members(scene.call).items())
+        case QuotedArguments(quote):
+            return _quoted_value(_members(scene.call), quote)
         case PythonCall():
             return _python(scene.call)
         case _:
@@ -230,6 +233,18 @@ def _kind(value: object) -> str:
     """The JSON type of a value, where all numbers are of one."""
     names = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
     return names.get(type(value), "null")
+
+
+def _quoted_value(value: object, quote: str) -> str:
+    match value:
+        case str():
+            return quote + value + quote
+        case list():
+            return f"[{','.join(_quoted_value(item, quote) for item in value)}]"
+        case dict():
+            return "{" + ",".join(f"{key}:{_quoted_value(item, quote)}" for key, item in value.items()) + "}"
+        case _:
+            return json.dumps(value)
 
 
 def _python(call: ToolCall) -> str:

@@ -20,6 +20,7 @@ from ..description import (
     NameKeyedCall,
     NumberedName,
     PythonCall,
+    QuotedArguments,
     TaggedArguments,
     ToolName,
 )
@@ -46,6 +47,7 @@ def reader_of(position: Position) -> Reader:
     from .frame import NameReader
     from .json_call import ArgumentsReader, JsonCallReader, NameKeyedReader
     from .pythonic import PythonCallReader
+    from .quoted import QuotedReader
     from .tagged import TaggedReader
 
     match position.leaf:
@@ -61,6 +63,8 @@ def reader_of(position: Position) -> Reader:
             return ElementsReader(position)
         case TaggedArguments():
             return TaggedReader(position)
+        case QuotedArguments():
+            return QuotedReader(position)
         case PythonCall():
             return PythonCallReader(position)
         case leaf:
