@@ -25,19 +25,15 @@ def python_call(tool: Tool) -> Shape:
     return all_of(Const(f"{tool.name}("), listed(members), Const(")"))
 
 
-def listed(members: list[tuple[Shape, bool]]) -> Shape:
-    """Members in order with `, ` between them; those that are not required may be missing."""
+def listed(members: list[tuple[Shape, bool]], *, separator: str = ", ") -> Shape:
+    """Members in order with a separator between them; those that are not required may be missing."""
     ways: list[Shape] = []
     for at, (member, needed) in enumerate(members):
-        rest = (_led(later) if must else Maybe(_led(later)) for later, must in members[at + 1 :])
-        ways.append(all_of(member, *rest))
+        led = ((all_of(Const(separator), later), must) for later, must in members[at + 1 :])
+        ways.append(all_of(member, *(later if must else Maybe(later) for later, must in led)))
         if needed:
             return one_of(*ways)
     return Maybe(one_of(*ways)) if ways else EMPTY
-
-
-def _led(member: Shape) -> Shape:
-    return all_of(Const(", "), member)
 
 
 class _Values:

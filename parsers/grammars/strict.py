@@ -20,6 +20,7 @@ from ..description import (
     NumberedName,
     Optional,
     PythonCall,
+    QuotedArguments,
     Seq,
     Soft,
     TaggedArguments,
@@ -29,6 +30,7 @@ from ..description import (
 from ..errors import ConstraintError
 from ..message import Tool
 from .python_values import python_call
+from .quoted_values import quoted_arguments
 from .schemas import arguments_schema
 from .shapes import EMPTY, Const, Json, Pattern, Several, Shape, all_of, one_of
 from .tagged_values import tagged_arguments
@@ -110,6 +112,8 @@ def _leaf(node: Node, tool: Tool, behind: tuple[str, ...]) -> Shape:
             return all_of(Const(f"{{{_quoted(tool.name)}: "), Json(arguments_schema(tool)), Const("}"))
         case TaggedArguments():
             return tagged_arguments(node, tool, behind)
+        case QuotedArguments():
+            return quoted_arguments(node, tool)
         case PythonCall():
             return python_call(tool)
         case _:
