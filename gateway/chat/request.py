@@ -29,6 +29,10 @@ class ResponseFormat:
     schema: Mapping[str, Any] | None = None
     name: str = "response"
     strict: bool = False
+    place: str = "response_format"
+    """Where the client wrote it, for errors about its schema."""
+    code: str | None = None
+    """The code of such errors; OpenAI's Chat has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +71,9 @@ class ChatRequest:
     template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     """What was accepted but has no effect; sent to the client as `x-toolwire-warnings`."""
+    tool_places: tuple[str, ...] = ()
+    """Where the client wrote the parameters of each tool, for errors about them; empty: as Chat does, tool after tool."""
+
+    def place_of_tool(self, index: int) -> str:
+        """The request field that holds this tool's parameters."""
+        return self.tool_places[index] if self.tool_places else f"tools[{index}].function.parameters"
