@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import threading
 import types
 from functools import lru_cache
 from typing import Any
@@ -11,8 +12,16 @@ from typing import Any
 MODULE = "xgrammar"
 
 
-@lru_cache(maxsize=1)
+_importing = threading.Lock()  # plans are made in threads, and a half-imported package looks like a broken one
+
+
 def _grammar_class() -> Any | None:
+    with _importing:
+        return _imported()
+
+
+@lru_cache(maxsize=1)
+def _imported() -> Any | None:
     """xgrammar's Grammar, None when it is not installed. Its package imports torch, which building a grammar never needs."""
     if MODULE in sys.modules and hasattr(sys.modules[MODULE], "Grammar"):
         return sys.modules[MODULE].Grammar
