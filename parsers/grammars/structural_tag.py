@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
+from .schema_for_xgrammar import FORMATS, anchored_pattern, schema_for_xgrammar
 from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, all_of
 
 Tag = dict[str, Any]
@@ -21,11 +22,8 @@ def _format(shape: Shape) -> Tag:
             return {"type": "const_string", "value": text}
         case Json(schema, excludes):
             return _json(schema, excludes)
-        case Text(excludes, None):
-            return {"type": "any_text", "excludes": list(excludes)}
-        case Text(_, schema):
-            assert schema is not None
-            return {"type": "json_schema", "json_schema": dict(schema), "style": "qwen_xml", "max_whitespace_cnt": 1}
+        case Text():
+            return _text(shape)
         case Pattern(regex):
             return {"type": "regex", "pattern": regex}
         case _:
@@ -54,8 +52,20 @@ def _composed(shape: All | OneOf | Maybe | Several | Watched | Thought) -> Tag:
 
 
 def _json(schema: Mapping[str, Any], excludes: tuple[str, ...]) -> Tag:
-    tag: Tag = {"type": "json_schema", "json_schema": dict(schema), "max_whitespace_cnt": 1}
+    tag: Tag = {"type": "json_schema", "json_schema": schema_for_xgrammar(schema), "max_whitespace_cnt": 1}
     return tag | ({"excludes": list(excludes)} if excludes else {})
+
+
+def _text(shape: Text) -> Tag:
+    """Free text. An XML style is the way to say that a pattern holds for text without quotes; it does not keep out `excludes`."""
+    rules = {key: value for key, value in (shape.schema or {}).items() if key in ("type", "pattern", "format")}
+    if "pattern" in rules and (anchored := anchored_pattern(rules["pattern"], quoted=False)) is not None:
+        return {"type": "json_schema", "json_schema": {"type": "string", "pattern": anchored}, "style": "qwen_xml"}
+    if rules.get("format") in FORMATS:
+        return {"type": "json_schema", "json_schema": {"type": "string", "format": rules["format"]}, "style": "qwen_xml"}
+    tag: Tag = {"type": "any_text", "excludes": list(shape.excludes)}
+    longest = (shape.schema or {}).get("maxLength")
+    return tag | ({"max_chars": longest} if isinstance(longest, int) else {})
 
 
 def _several(shape: Several) -> Tag:
