@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 USAGE, FAILED = 2, 1
 VERBS = {
@@ -48,12 +49,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser(verb: str | None) -> argparse.ArgumentParser:
     """The command line, with the options of one verb only: the others' modules are not imported."""
     parser = argparse.ArgumentParser(prog="toolwire", description="Exact tool calling on open models, behind OpenAI's API.")
+    parser.add_argument("--version", action=_Version, help="print the version")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name, text in VERBS.items():
         own = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if name == verb:
             importlib.import_module(f"{__name__}.{name}").options(own)
     return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **more)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            found = version("toolwire")
+        except PackageNotFoundError:
+            found = "(not installed)"
+        sys.stdout.write(f"toolwire {found}\n")
+        parser.exit()
 
 
 def _complain(message: str) -> None:

@@ -2,9 +2,13 @@
 
 import argparse
 import asyncio
+import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from . import USAGE, Failure
@@ -12,6 +16,9 @@ from .configuration import add_options, read_settings
 from .formats import table
 
 if TYPE_CHECKING:
+    import uvicorn
+    from fastapi import FastAPI
+
     from gateway.app import House
     from gateway.settings import Settings
 
@@ -58,8 +65,6 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 async def _serve(settings: "Settings", listener: socket.socket) -> int:
-    import uvicorn
-
     from gateway.app import House, create_app
 
     sys.stderr.write("toolwire: loading " + ", ".join(model.name for model in settings.models) + " ...\n")
@@ -68,17 +73,37 @@ async def _serve(settings: "Settings", listener: socket.socket) -> int:
         host, port = listener.getsockname()[:2]
         sys.stdout.write(_summary(house, f"http://{host}:{port}/v1"))
         sys.stdout.flush()
-        config = uvicorn.Config(
-            create_app(settings, house),
+        await _until_stopped(create_app(settings, house), listener)
+    return 0
+
+
+async def _until_stopped(app: "FastAPI", listener: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM. The signal goes no further, so that what is behind the application is closed in order."""
+    import uvicorn
+
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
             log_config=None,
             access_log=False,
             server_header=False,
             timeout_keep_alive=75,  # longer than clients and proxies keep idle connections
             timeout_graceful_shutdown=GRACE,
         )
-        server = uvicorn.Server(config)
-        await server.serve(sockets=[listener])
-    return 0
+    )
+    server.capture_signals = partial(_captured, server)  # type: ignore[method-assign]
+    await server.serve(sockets=[listener])
+
+
+@contextmanager
+def _captured(server: "uvicorn.Server") -> Iterator[None]:
+    """Signals tell the server to stop; uvicorn itself would raise them once more when it has."""
+    before = {number: signal.signal(number, server.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _summary(house: "House", url: str) -> str:

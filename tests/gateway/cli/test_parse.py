@@ -124,6 +124,12 @@ def test_a_wrong_call_says_what_to_do(arguments: list[str], told: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_the_version_is_told() -> None:
+    done = toolwire("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("toolwire ")
+
+
 def test_formats_are_listed_for_people_and_for_programs() -> None:
     rows = toolwire("formats").stdout.splitlines()
     assert rows[0].split() == ["FORMAT", "TEMPLATE", "ALIASES"]
