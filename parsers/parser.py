@@ -123,10 +123,9 @@ class Parser:
 
     def _take(self) -> list[Event]:
         events = self.out
-        if events:
-            self.out = []
-            if self.draft is None:
-                self.events = self.out
+        self.out = []
+        if self.draft is None:
+            self.events = self.out
         return events
 
     # ---- what readers consume
@@ -347,7 +346,7 @@ class Parser:
             self.close_call(complete=complete)
         if self.muted_tail:
             self.give_back()
-        elif self.held and not self.position.accepting:
+        elif self.held and not (may_end and self.position.accepting):
             self.notice("truncated", "the turn ended before a call's name and arguments were there")
             self.give_back()
         if self.draft is not None:

@@ -26,10 +26,13 @@ _BEGINNING = re.compile(r"<[|/]?[a-z]*\Z|.{0,2}\Z")
 """The end of a turn that may as well be prose as the beginning of a marker."""
 
 
-def cut_off(watched: tuple[str, ...], text: str, at: int) -> int:
-    """Where a control token begins that the end of the text cuts off; the end of the text when none does."""
+def cut_off(watched: tuple[str, ...], text: str, at: int, *, sure: bool = False) -> int:
+    """Where a control token begins that the end of the text cuts off; the end of the text when none does.
+
+    `sure`: no prose stands here, so a single character may be one.
+    """
     match = boundary(watched).search(text, at)
-    if match is None or match.group(1) is not None or _BEGINNING.match(text, match.start()):
+    if match is None or match.group(1) is not None or (not sure and _BEGINNING.match(text, match.start())):
         return len(text)
     return match.start()
 
