@@ -30,7 +30,9 @@ def with_usable_schemas(request: ChatRequest, policy: Policy) -> ChatRequest:
         if parameters:
             subject.check(parameters, _broken_parameters(parameters, policy, strict=tool.strict))
         tools.append(tool if parameters is tool.parameters else replace(tool, parameters=parameters))
-    return replace(request, tools=tuple(tools), response_format=_usable_format(request, policy, warnings), warnings=tuple(warnings))
+    return replace(
+        request, tools=tuple(tools), response_format=_usable_format(request, policy, warnings), warnings=tuple(warnings)
+    )
 
 
 def _usable_format(request: ChatRequest, policy: Policy, warnings: list[str]) -> Any:

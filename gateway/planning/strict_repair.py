@@ -13,7 +13,7 @@ from .strict_rules import Path, types
 ANNOTATIONS = frozenset({"title", "description", "examples", "default", "deprecated", "readOnly", "writeOnly", "$comment"})
 MOST_INLINED = 500
 DEEPEST_INLINED = 64
-"""References that are written out in one schema, and how deep (in steps of a path): more would let a small one grow without end."""
+"""How many references are written out in one schema, and how deep (in steps of a path): a small one could grow without end."""
 _MAPS = ("properties", "$defs", "definitions")
 Node = dict[str, Any]
 
@@ -52,7 +52,9 @@ class _Walk:
 
     def _without_reference(self, node: Node, path: Path, inside: frozenset[str]) -> tuple[Node, frozenset[str]]:
         """A reference with annotations beside it becomes what it refers to, with these annotations."""
-        node = _merged(node)
+        if (merged := _merged(node)) is not node:
+            self.notes.append(f"allOf merged in context={path}")
+            return self._without_reference(merged, path, inside)
         reference, beside = node.get("$ref"), {key: value for key, value in node.items() if key != "$ref"}
         target = self._definition(reference) if beside and set(beside) <= ANNOTATIONS else None
         if target is None or reference in inside or self.inlined >= MOST_INLINED or len(path) > DEEPEST_INLINED:
