@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any, Literal, Protocol
 
 from gateway.backends.base import Backend
@@ -39,45 +40,53 @@ class ModelSpec:
 
 
 class Catalog:
-    """The served models, found by name or alias."""
+    """The served models, found by name or alias. An alias may be a pattern (`claude-*`), which stands behind all exact names."""
 
     def __init__(self, specs: Iterable[ModelSpec] = ()) -> None:
         self.waiting: dict[str, str] = {}
         """Configured models that cannot be served yet, and why."""
         self._specs: dict[str, ModelSpec] = {}
-        self._by_name: dict[str, ModelSpec] = {}
-        self._waiting_names: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
+        """Every name, alias and pattern -> the model's own name."""
         for spec in specs:
             self.add(spec)
 
     def expect(self, name: str, aliases: Iterable[str], *, reason: str) -> None:
         """This model is configured but cannot be served yet."""
         self.waiting[name] = reason
-        self._waiting_names.update(dict.fromkeys((name, *aliases), name))
+        self._owners.update(dict.fromkeys((name, *aliases), name))
 
     def add(self, spec: ModelSpec) -> None:
         """Serve this model from now on."""
         self.waiting.pop(spec.name, None)
         self._specs[spec.name] = spec
-        for name in (spec.name, *spec.aliases):
-            self._by_name[name] = spec
+        self._owners.update(dict.fromkeys((spec.name, *spec.aliases), spec.name))
 
     def find(self, name: str) -> ModelSpec:
         """The model of this name or alias. UnknownModel lists what there is; BackendUnavailable: it cannot be served yet."""
-        spec = self._by_name.get(name)
-        if spec is not None:
-            return spec
-        reason = self.waiting.get(self._waiting_names.get(name, ""))
-        if reason is not None:
-            raise BackendUnavailable(f"The model `{name}` cannot be served yet: {reason}", param="model")
-        known = ", ".join(f"`{each}`" for each in {**self._by_name, **self._waiting_names}) or "none"
+        owner = self._owners.get(name) or self._owner_by_pattern(name)
         shown = name if len(name) <= 100 else name[:100] + "..."
-        raise UnknownModel(
-            f"The model `{shown}` does not exist or you do not have access to it. Served here: {known}.", param="model"
-        )
+        if owner is None:
+            known = ", ".join(f"`{each}`" for each in self._owners) or "none"
+            raise UnknownModel(
+                f"The model `{shown}` does not exist or you do not have access to it. Served here: {known}.", param="model"
+            )
+        if owner in self._specs:
+            return self._specs[owner]
+        raise BackendUnavailable(f"The model `{shown}` cannot be served yet: {self.waiting[owner]}", param="model")
+
+    def _owner_by_pattern(self, name: str) -> str | None:
+        """The longest pattern says most about a name, so it wins."""
+        fitting = [alias for alias in self._owners if is_pattern(alias) and fnmatchcase(name, alias)]
+        return self._owners[max(fitting, key=len)] if fitting else None
 
     def __iter__(self) -> Iterator[ModelSpec]:
         return iter(self._specs.values())
 
     def __len__(self) -> int:
         return len(self._specs)
+
+
+def is_pattern(alias: str) -> bool:
+    """Whether an alias stands for many names."""
+    return "*" in alias

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic_core import PydanticCustomError
 
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$"
+MODEL_ALIAS = r"^[A-Za-z0-9*][A-Za-z0-9._:/@+*-]*$"
 BACKENDS = ("vllm", "embedded", "replay")
 
 
@@ -66,8 +67,8 @@ class ModelSettings(Section):
 
     name: str = Field(min_length=1, max_length=200, pattern=MODEL_NAME)
     """What clients call the model."""
-    aliases: tuple[Annotated[str, Field(min_length=1, max_length=200, pattern=MODEL_NAME)], ...] = ()
-    """Other names it answers to."""
+    aliases: tuple[Annotated[str, Field(min_length=1, max_length=200, pattern=MODEL_ALIAS)], ...] = ()
+    """Other names it answers to; a * stands for any characters, as in claude-*. Exact names come first, then longer patterns."""
     tokenizer: str | None = None
     """Folder or hub id; default: what the engine says it serves."""
     chat_template: str | None = None

@@ -38,3 +38,22 @@ def test_a_model_whose_engine_is_not_up_is_no_unknown_one(tmp_path: Path) -> Non
     catalog.add(spec)
     assert catalog.find("soon") is spec
     assert catalog.waiting == {}
+
+
+def test_an_alias_may_be_a_pattern_that_stands_behind_exact_names(tmp_path: Path) -> None:
+    spec = scripted(tmp_path, "x", aliases=("claude-*",))
+    small = replace(spec, name="small", aliases=("claude-*haiku*", "claude-instant"))
+    for order in ([spec, small], [small, spec]):
+        catalog = Catalog(order)
+        assert catalog.find("claude-opus-4-8") is spec
+        assert catalog.find("claude-haiku-4-5") is small
+        assert catalog.find("claude-instant") is small
+        with pytest.raises(UnknownModel, match=r"Served here: .*`claude-\*`"):
+            catalog.find("Claude-x")
+
+
+def test_a_pattern_reaches_a_model_that_is_waited_for(tmp_path: Path) -> None:
+    catalog = Catalog([scripted(tmp_path, "x", aliases=("claude-*",))])
+    catalog.expect("later", ("claude-later*",), reason="nobody answers")
+    with pytest.raises(BackendUnavailable, match="`claude-later-1` cannot be served yet"):
+        catalog.find("claude-later-1")

@@ -26,6 +26,8 @@ REFUSED = {
     "models: [{name: a, backend: replay}]": "models[0].turns: this key is required",
     "models: [{name: a, backend: replay, turns: t, urls: [http://x]}]": "models[0].urls: unknown key",
     "models: [{name: 'a b', backend: embedded}]": "models[0].name: String should match pattern",
+    "models: [{name: 'claude-*', backend: embedded}]": "models[0].name: String should match pattern",
+    "models: [{name: a, aliases: ['a b*'], backend: embedded}]": "models[0].aliases[0]: String should match pattern",
     "models: [{name: a, backend: embedded, strict: maybe}]": "models[0].strict: expected 'fail' or 'report', got 'maybe'",
     "models: [{name: a, backend: embedded}, {name: b, backend: embedded, aliases: [a]}]": (
         "models: 'a' is the name or alias of two entries (models[0] and models[1]); rename one"
@@ -87,7 +89,7 @@ def test_each_backend_has_its_own_keys(tmp_path: Path) -> None:
             tmp_path,
             """
             models:
-              - {name: org/big, aliases: [gpt-4o], backend: vllm, urls: ["http://127.0.0.1:8001"], parser: hermes, api_key: k}
+              - {name: org/big, aliases: [gpt-4o, "claude-*"], backend: vllm, urls: ["http://127.0.0.1:8001"], parser: hermes, api_key: k}
               - {name: small, backend: embedded, path: m.gguf, threads: 1, parallel: 2, context: 2048}
               - {name: scripted, backend: replay, turns: turns.jsonl, parser: hermes, sampling: {temperature: 0}}
             """,
@@ -98,7 +100,7 @@ def test_each_backend_has_its_own_keys(tmp_path: Path) -> None:
     assert isinstance(big, VllmModel)
     assert isinstance(small, EmbeddedModel)
     assert isinstance(scripted, ReplayModel)
-    assert (big.aliases, big.urls, big.strict) == (("gpt-4o",), ("http://127.0.0.1:8001",), "fail")
+    assert (big.aliases, big.urls, big.strict) == (("gpt-4o", "claude-*"), ("http://127.0.0.1:8001",), "fail")
     assert scripted.sampling.temperature == 0
 
 
