@@ -82,9 +82,13 @@ class UnrenderableChat(RequestError):
 
 
 class ContextTooLong(RequestError):
-    """Prompt and answer do not fit the model's context."""
+    """Prompt and answer do not fit the model's context. `tokens`: the prompt's, and the context's, where they are known."""
 
     code = "context_length_exceeded"
+
+    def __init__(self, message: str, *, tokens: tuple[int, int] | None = None) -> None:
+        super().__init__(message, param="messages")
+        self.tokens = tokens
 
 
 class UnknownModel(RequestError):

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gateway.chat.events import Piece
 from gateway.chat.plan import Dialect, Plan
@@ -49,3 +49,10 @@ class Backend(Protocol):
     async def close(self) -> None:
         """Release connections, threads and memory."""
         ...
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """An engine that tells how many tokens it makes of a prompt's text."""
+
+    async def count_tokens(self, text: str) -> int: ...

@@ -27,6 +27,8 @@ class _Choice(msgspec.Struct):
     index: int = 0
     text: str = ""
     finish_reason: str | None = None
+    stop_reason: int | str | None = None
+    """vLLM: the stop text that ended the choice, or the id of such a token."""
     token_ids: list[int] | None = None
     logprobs: _Logprobs | None = None
 
@@ -94,7 +96,8 @@ class CompletionsReader:
                 raise BackendGarbled(f"The engine ended the answer with '{choice.finish_reason}'.")
             self._open.remove(choice.index)
         logprobs = _logprobs(choice.logprobs, self._top or 0) if choice.logprobs is not None else None
-        return Piece(choice.index, choice.text, choice.token_ids, choice.finish_reason, None, logprobs)
+        stop = choice.stop_reason if isinstance(choice.stop_reason, str) else None
+        return Piece(choice.index, choice.text, choice.token_ids, choice.finish_reason, None, logprobs, stop)
 
 
 def _usage(usage: _Usage) -> Usage:

@@ -16,6 +16,7 @@ from gateway.errors import BackendGarbled, BackendUnavailable, SettingsError
 from . import gguf
 from .base import EngineFacts
 from .bridge import Bridge
+from .http import EngineHttp
 from .llama import TurnReader, bodies, total
 
 LARGEST_DEFAULT_CONTEXT = 8192
@@ -47,7 +48,11 @@ class EmbeddedBackend:
         self.model = gguf.read(path)
         trained = self.model.context or LARGEST_DEFAULT_CONTEXT
         self._context = min(context or LARGEST_DEFAULT_CONTEXT, trained)
-        self._server: Any = _load(path, context=self._context, threads=min(threads, os.cpu_count() or 1), parallel=parallel)
+        # The engine opens a port of its own on 127.0.0.1, which nobody shall use past the gateway.
+        key = secrets.token_urlsafe(32)
+        threads = min(threads, os.cpu_count() or 1)
+        self._server: Any = _load(path, context=self._context, threads=threads, parallel=parallel, key=key)
+        self._http = EngineHttp(self._server.listening_address, api_key=key)
         self._threads = ThreadPoolExecutor(parallel, thread_name_prefix="llama")
         self._slots = asyncio.Semaphore(parallel)
         self._jobs: set[_Job] = set()
@@ -79,6 +84,12 @@ class EmbeddedBackend:
         name = self.model.name or self.model.path.stem
         return EngineFacts("llama.cpp", name, self._context, f"xllamacpp {xllamacpp.__version__}")
 
+    async def count_tokens(self, text: str) -> int:
+        """What the engine's own port says."""
+        has_bos = bool(self.model.bos) and text.startswith(self.model.bos or "")
+        question = {"content": text, "add_special": not has_bos, "parse_special": True}
+        return len((await self._http.json("POST", "/tokenize", question))["tokens"])
+
     async def healthy(self) -> bool:
         """Until it is closed."""
         return self._server is not None
@@ -89,6 +100,7 @@ class EmbeddedBackend:
         for job in self._jobs:
             job.cancelled = True
             job.bridge.put((0, {"error": {"code": 503, "message": "it has been closed"}}))
+        await self._http.close()
         await asyncio.to_thread(self._threads.shutdown)
         del server  # the engine's own thread ends here
 
@@ -155,7 +167,7 @@ async def _pieces(job: _Job, reader: _JobReader, first: list[Piece]) -> AsyncGen
             yield pieces
 
 
-def _load(path: Path, *, context: int, threads: int, parallel: int) -> Any:
+def _load(path: Path, *, context: int, threads: int, parallel: int, key: str) -> Any:
     try:
         import xllamacpp
     except ImportError:
@@ -170,8 +182,7 @@ def _load(path: Path, *, context: int, threads: int, parallel: int) -> Any:
     params.special = True  # the format's markers are part of the text
     params.warmup = False
     params.verbosity = 0
-    # The engine opens a port of its own on 127.0.0.1, which nobody shall use past the gateway.
-    params.api_keys = [secrets.token_urlsafe(32)]
+    params.api_keys = [key]
     params.endpoint_slots = params.endpoint_props = params.ui = False
     try:
         return xllamacpp.Server(params)

@@ -152,7 +152,7 @@ def refusal(status: int, complaint: bytes, url: str) -> GatewayError:
     """The error that an engine's own error answer becomes."""
     message = complaint_text(complaint) or f"status {status} without a message"
     if status == 400 and TOO_LONG.search(message):
-        return ContextTooLong(message, param="messages")
+        return ContextTooLong(message)
     if status == 503:
         return BackendUnavailable(f"The engine at {url} takes no request now: {message}")
     if 400 <= status < 500 and status not in CONFIGURED_WRONG:

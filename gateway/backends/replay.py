@@ -79,6 +79,10 @@ class ReplayBackend:
         """The file's name."""
         return EngineFacts("replay", self._path.stem)
 
+    async def count_tokens(self, text: str) -> int:
+        """The text's words."""
+        return len(text.split())
+
     async def healthy(self) -> bool:
         """Always."""
         return True
@@ -88,32 +92,26 @@ class ReplayBackend:
 
 
 async def _play(turn: Turn, plan: Plan) -> AsyncGenerator[list[Piece]]:
-    texts, finish = _limited(turn, plan)
+    texts, finish, stop = _limited(turn, plan)
     choices = range(plan.sampling.n)
     for text in texts:
         await asyncio.sleep(turn.delay)
         yield [Piece(choice, text) for choice in choices]
     usage = Usage(len(plan.prompt.text.split()), len(texts) * plan.sampling.n)
-    yield [*(Piece(choice, "", finish_reason=finish) for choice in choices), Piece(0, "", usage=usage)]
+    yield [*(Piece(choice, "", finish_reason=finish, stop=stop) for choice in choices), Piece(0, "", usage=usage)]
 
 
-def _limited(turn: Turn, plan: Plan) -> tuple[Sequence[str], str]:
-    """The turn's pieces as far as `stop` and `max_tokens` let it come, and how it ends."""
-    texts, finish = _stopped(turn.pieces, plan.sampling.stop), turn.finish
-    if texts is None:
-        texts = turn.pieces
-    else:
-        finish = "stop"
+def _limited(turn: Turn, plan: Plan) -> tuple[Sequence[str], str, str | None]:
+    """The turn's pieces as far as `stop` and `max_tokens` let it come, how it ends, and the stop text that ended it."""
+    whole = "".join(turn.pieces)
+    room, stop = min(((place, stop) for stop in plan.sampling.stop if (place := whole.find(stop)) >= 0), default=(-1, None))
+    texts, finish = (turn.pieces, turn.finish) if stop is None else (_before(turn.pieces, room), "stop")
     limit = plan.sampling.max_tokens
-    return (texts, finish) if limit is None or len(texts) <= limit else (texts[:limit], "length")
+    return (texts, finish, stop) if limit is None or len(texts) <= limit else (texts[:limit], "length", None)
 
 
-def _stopped(pieces: Sequence[str], stops: Sequence[str]) -> Sequence[str] | None:
-    """The pieces before the first stop text; None when there is none in them."""
-    whole = "".join(pieces)
-    room = min((place for stop in stops if stop and (place := whole.find(stop)) >= 0), default=None)
-    if room is None:
-        return None
+def _before(pieces: Sequence[str], room: int) -> Sequence[str]:
+    """The pieces as far as this many characters go."""
     kept: list[str] = []
     for piece in pieces:
         if room <= 0:

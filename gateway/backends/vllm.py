@@ -56,6 +56,15 @@ class VllmBackend:
         self._facts = EngineFacts("vllm", entry.get("id"), entry.get("max_model_len"), version, entry.get("root"))
         return self._facts
 
+    async def count_tokens(self, text: str) -> int:
+        """What `/tokenize` says; the text has its special tokens already."""
+        question = {"model": self._model or await self._first_model(), "prompt": text, "add_special_tokens": False}
+        answer = await self._http.json("POST", "/tokenize", question)
+        try:
+            return int(answer["count"])
+        except (TypeError, KeyError, ValueError):
+            raise BackendGarbled(f"The engine at {self._http.url} does not tell how many tokens a text has.") from None
+
     async def healthy(self) -> bool:
         """Whether `/health` says so."""
         return await self._http.answers("/health")
@@ -90,15 +99,12 @@ class VllmBackend:
             return None
         prompt = await self._length(plan)
         if prompt >= limit:
-            raise ContextTooLong(f"The prompt has {prompt} tokens, the model's context is {limit}.", param="messages")
+            raise ContextTooLong(f"The prompt has {prompt} tokens, the model's context is {limit}.", tokens=(prompt, limit))
         return limit - prompt
 
     async def _length(self, plan: Plan) -> int:
-        if plan.prompt.token_ids is not None:
-            return len(plan.prompt.token_ids)
-        question = {"model": self._model or await self._first_model(), "prompt": plan.prompt.text, "add_special_tokens": False}
-        answer = await self._http.json("POST", "/tokenize", question)
-        return int(answer["count"])
+        ids = plan.prompt.token_ids
+        return await self.count_tokens(plan.prompt.text) if ids is None else len(ids)
 
 
 async def _pieces(blocks: AsyncIterator[bytes], plan: Plan) -> AsyncGenerator[list[Piece]]:

@@ -31,6 +31,7 @@ class Piece:
     """What a backend yields: new raw text of one choice, and how the choice ended once it has.
 
     `finish_reason` is `stop` or `length`. `usage` may come on any piece, also on one without text (then `choice` means nothing).
+    `stop` comes with the finish reason: which of the request's stop texts ended the choice, where the engine says so.
     """
 
     choice: int
@@ -39,15 +40,17 @@ class Piece:
     finish_reason: str | None = None
     usage: Usage | None = None
     logprobs: Sequence[TokenLogprob] | None = None
+    stop: str | None = None
 
 
 @dataclass(slots=True)
 class Batch:
-    """The events that one piece of one choice gave, with the log probabilities that came along."""
+    """The events that one piece of one choice gave, with what else came along."""
 
     choice: int
     events: list[Event]
     logprobs: Sequence[TokenLogprob] | None = None
+    stop: str | None = None
 
 
 Logprobs = Sequence[TokenLogprob]

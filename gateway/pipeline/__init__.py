@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from gateway.backends.base import CountsTokens
 from gateway.chat.events import Batch, Piece, Usage
 from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest
-from gateway.errors import BackendGarbled, GatewayError
+from gateway.errors import BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
+from gateway.planning.planner import prompt_of
 from gateway.telemetry.observer import Observer, Record
 
 from .choice import Choice
@@ -81,7 +83,7 @@ class Turn:
                 continue
             events = choice.take(piece)
             if events or piece.logprobs:
-                batches.append(Batch(piece.choice, events, piece.logprobs))
+                batches.append(Batch(piece.choice, events, piece.logprobs, piece.stop))
         return batches
 
     def _cut_short(self) -> bool:
@@ -95,6 +97,20 @@ class Pipeline:
     def __init__(self, catalog: Catalog, observer: Observer) -> None:
         self.catalog = catalog
         self.observer = observer
+
+    async def count_tokens(self, request: ChatRequest) -> int:
+        """How many tokens this request's prompt has; RequestError where neither the gateway nor the engine can tell."""
+        spec = self.catalog.find(request.model)
+        prompt = await asyncio.to_thread(prompt_of, request, spec)
+        if prompt.token_ids is not None:
+            return len(prompt.token_ids)
+        if isinstance(spec.backend, CountsTokens):
+            return await spec.backend.count_tokens(prompt.text)
+        raise RequestError(
+            f"Tokens cannot be counted for the model `{spec.name}`: it has no tokenizer here. Set `tokenizer` in its entry.",
+            param="model",
+            code="unsupported_value",
+        )
 
     @asynccontextmanager
     async def open(self, request: ChatRequest) -> AsyncIterator[Turn]:

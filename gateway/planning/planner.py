@@ -13,10 +13,8 @@ from .catalog import ModelSpec
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
     """What the engine is asked. Takes milliseconds of processor time (template, tokens, grammar): call it in a thread."""
-    _check_schemas(request)
+    prompt = prompt_of(request, spec)
     tools = callable_tools(request)
-    shown = () if request.tool_choice.mode == "none" else request.tools
-    prompt = spec.renderer.render(request.messages, shown, request.template_kwargs)
     sampling, shortened = _fitted(_with_defaults(request.sampling, spec), prompt, spec)
     limit, unheld = constraint.for_request(request, spec, tools=tools, opening=prompt.opening)
     return Plan(
@@ -30,6 +28,13 @@ def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
         stop_token_texts=tuple(spec.format.stop),
         warnings=(*request.warnings, *prompt.warnings, *filter(None, (shortened, unheld))),
     )
+
+
+def prompt_of(request: ChatRequest, spec: ModelSpec) -> Prompt:
+    """The rendered request, however long it is."""
+    _check_schemas(request)
+    shown = () if request.tool_choice.mode == "none" else request.tools
+    return spec.renderer.render(request.messages, shown, request.template_kwargs)
 
 
 def callable_tools(request: ChatRequest) -> tuple[Tool, ...]:
@@ -79,6 +84,6 @@ def _room(prompt: Prompt, spec: ModelSpec) -> int | None:
         raise ContextTooLong(
             f"This model's maximum context length is {spec.context} tokens. However, your messages resulted in {used} tokens. "
             "Please reduce the length of the messages.",
-            param="messages",
+            tokens=(used, spec.context),
         )
     return spec.context - used

@@ -54,6 +54,12 @@ def test_token_ids_and_text_are_the_same_prompt(smol, run, kit):
     assert pieces[-1].usage.prompt_tokens == 16
 
 
+@pytest.mark.parametrize("text", [FRANCE, "<|im_start|>" + FRANCE, "bare 東京"])
+def test_tokens_are_counted_as_a_generation_would(smol, run, kit, text):
+    pieces = run(kit.read_all(smol, kit.plan(text, max_tokens=1)))
+    assert run(smol.count_tokens(text)) == pieces[-1].usage.prompt_tokens
+
+
 def test_max_tokens_ends_with_length(smol, run, kit):
     pieces = run(kit.read_all(smol, kit.plan(STORY, temperature=0, max_tokens=5)))
     assert [piece.finish_reason for piece in pieces if piece.finish_reason] == ["length"]

@@ -67,11 +67,13 @@ def test_pieces_come_as_they_are_with_their_delay(run, kit, backend):
 def test_stop_and_max_tokens(run, kit, backend):
     stopped = says(run, kit, backend, "cut", stop=("END", "never"))
     assert kit.text_of(stopped) == "one two "
-    assert [piece.finish_reason for piece in stopped if piece.finish_reason] == ["stop"]
+    assert [(piece.finish_reason, piece.stop) for piece in stopped if piece.finish_reason] == [("stop", "END")]
     short = says(run, kit, backend, "slow", max_tokens=2)
     assert kit.text_of(short) == "ab"
     assert [piece.finish_reason for piece in short if piece.finish_reason] == ["length"]
-    assert kit.text_of(says(run, kit, backend, "cut", max_tokens=2)) == "one two END three"
+    cut = says(run, kit, backend, "cut", max_tokens=2)
+    assert kit.text_of(cut) == "one two END three"
+    assert {piece.stop for piece in (*short, *cut)} == {None}
 
 
 def test_choices_all_say_the_same(run, kit, backend):

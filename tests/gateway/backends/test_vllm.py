@@ -136,6 +136,21 @@ def test_text_finish_and_usage(run, kit):
     assert pieces[-1].usage == Usage(9, 3, 4)
 
 
+@pytest.mark.parametrize(("reason", "told"), [("END", "END"), (151645, None), (None, None)])
+def test_the_stop_text_that_ended_an_answer_is_told(run, kit, reason, told):
+    blocks = [chunk(choice("Hello", finish="stop", stop_reason=reason)), USAGE, DONE]
+    pieces = answer_of(run, kit, Engine(blocks), kit.plan(ids=(1,), max_tokens=5, stop=("END",)))
+    assert [piece.stop for piece in pieces] == [told, None]
+
+
+def test_tokens_of_a_text_are_counted_by_the_engine(run, kit):
+    async def count():
+        async with playing(Engine([])) as backend:
+            return await backend.count_tokens("text that /tokenize counts")
+
+    assert run(count()) == 30
+
+
 def test_what_arrives_together_is_one_list(run, kit):
     async def batches():
         async with playing(Engine([b"".join(HELLO)])) as backend, backend.stream(kit.plan(ids=(1,), max_tokens=5)) as items:

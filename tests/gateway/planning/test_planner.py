@@ -100,6 +100,7 @@ def test_a_prompt_that_fills_the_context_is_refused_in_openais_words(spec: Model
         f"This model's maximum context length is 100 tokens. However, your messages resulted in {tokens} tokens."
     )
     assert (refused.value.code, refused.value.param) == ("context_length_exceeded", "messages")
+    assert refused.value.tokens == (tokens, 100)
 
 
 def test_the_entrys_sampling_stands_in_for_what_is_not_said(spec: ModelSpec) -> None:
