@@ -19,6 +19,8 @@ CITY = {
     "additionalProperties": False,
 }
 WEATHER = Tool("get_weather", "Tells the weather.", CITY)
+CLOSED = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}
+STRICT_WEATHER = Tool("get_weather", "Tells the weather.", CLOSED, strict=True)
 TIME = Tool("get_time", "Tells the time.", {"type": "object", "properties": {"zone": {"type": "string"}}})
 
 
@@ -37,7 +39,7 @@ def hermes_call(name: str = "get_weather", arguments: Any = None) -> str:
 
 
 def scripted(folder: Path, turns: Sequence[Mapping[str, Any]] | str, **fields: Any) -> ModelSpec:
-    """A Hermes model that plays these turns, or this one text."""
+    """A Hermes model that plays these turns, or this one text. Strict tools may have optional arguments."""
     lines = [{"match": None, "text": turns}] if isinstance(turns, str) else turns
     path = folder / "turns.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -47,5 +49,5 @@ def scripted(folder: Path, turns: Sequence[Mapping[str, Any]] | str, **fields: A
         renderer=Renderer.load(None, "toolwire/hermes"),
         backend=ReplayBackend(path),
         engine_model="turns",
-        **fields,
+        **{"strict_policy": "lenient", **fields},
     )

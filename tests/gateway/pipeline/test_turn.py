@@ -14,10 +14,9 @@ from gateway.pipeline import Pipeline
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
-from parsers import Event, Finish, Message, Notice, Tool, ToolCallEnd, fold
-from tests.support.planned import CITY, TIME, WEATHER, asked, hermes_call, scripted
+from parsers import Event, Finish, Message, Notice, ToolCallEnd, fold
+from tests.support.planned import STRICT_WEATHER, TIME, WEATHER, asked, hermes_call, scripted
 
-STRICT = Tool("get_weather", "Tells the weather.", CITY, strict=True)
 TOOLS = (WEATHER, TIME)
 
 
@@ -127,19 +126,19 @@ def test_a_named_function_takes_no_other(tmp_path: Path) -> None:
 def test_a_strict_tool_is_held_to_its_schema_under_a_free_choice_too(tmp_path: Path) -> None:
     wrong = hermes_call(arguments={"city": 3})
     with pytest.raises(ToolCallInvalid, match="breaks properties/city/type"):
-        walk(tmp_path, wrong).events(asked(tools=(STRICT, TIME)))
+        walk(tmp_path, wrong).events(asked(tools=(STRICT_WEATHER, TIME)))
     loose = fold(walk(tmp_path, wrong).events(asked(tools=TOOLS)))
     assert calls(loose) == [("get_weather", {"city": 3})]
 
 
 def test_a_model_entry_may_report_instead_of_failing(tmp_path: Path) -> None:
     model = walk(tmp_path, hermes_call(arguments={"city": 3}), strict="report")
-    events = model.events(asked(tools=(STRICT,)))
+    events = model.events(asked(tools=(STRICT_WEATHER,)))
     assert calls(fold(events)) == [("get_weather", {"city": 3})]
     place = next(place for place, event in enumerate(events) if isinstance(event, ToolCallEnd))
     assert isinstance(events[place + 1], Notice)
     assert model.counted("notices_total", model="scripted", format="hermes", kind="malformed") == 1
-    nothing = walk(tmp_path, "No.", strict="report").events(asked(tools=(STRICT,), choice="required"))
+    nothing = walk(tmp_path, "No.", strict="report").events(asked(tools=(STRICT_WEATHER,), choice="required"))
     assert reason(nothing) == "stop"
     assert [event.kind for event in nothing if isinstance(event, Notice)] == ["malformed"]
 
@@ -152,7 +151,7 @@ def test_a_turn_cut_for_length_owes_no_call(tmp_path: Path) -> None:
 def test_a_call_cut_for_length_is_told_as_such(tmp_path: Path) -> None:
     turns = [{"match": None, "text": hermes_call(arguments={"city": "Par"})[:-16], "finish": "length"}]
     model = walk(tmp_path, turns)
-    events = model.events(asked(tools=(STRICT,)))
+    events = model.events(asked(tools=(STRICT_WEATHER,)))
     assert reason(events) == "length"
     assert [call.complete for call in fold(events).tool_calls] == [False]
     assert model.counted("tool_calls_truncated_total", model="scripted", format="hermes") == 1
