@@ -156,3 +156,9 @@ class ToolCallInvalid(BackendError):
     """The model's call does not satisfy what the request demanded of it."""
 
     code = "tool_call_invalid"
+
+
+class ContentInvalid(BackendError):
+    """The model's answer does not satisfy the strict response format."""
+
+    code = "response_format_invalid"

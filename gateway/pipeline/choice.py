@@ -4,7 +4,6 @@ import logging
 
 from gateway.chat.events import Piece
 from gateway.chat.plan import Plan
-from gateway.errors import ToolCallInvalid
 from gateway.telemetry.observer import Record
 from parsers import Event, Finish, Notice, Parser, ReasoningDelta, ToolCallStart
 
@@ -29,7 +28,7 @@ class Choice:
         self._report_only = report_only
 
     def take(self, piece: Piece) -> list[Event]:
-        """The events this piece gives; ToolCallInvalid when they break what the request demanded."""
+        """The events this piece gives; BackendError when they break what the request demanded."""
         events = self._parser.feed(piece.text) if piece.text else []
         if piece.finish_reason is not None:
             events += self._parser.finish(piece.finish_reason)
@@ -69,10 +68,10 @@ class Choice:
                     noted.append(event)
                 continue
             self._record.refused += 1
-            log.warning("call refused: %s", problem)
+            log.warning("refused: %s", problem)
             if not self._report_only:
-                raise ToolCallInvalid(problem)
-            notice = Notice("malformed", problem)
+                raise problem
+            notice = Notice("malformed", problem.message)
             noted = list(events[:place]) if noted is None else noted
             # a Finish is the last of all events
             noted += [notice, event] if type(event) is Finish else [event, notice]

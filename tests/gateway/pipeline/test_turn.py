@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gateway.chat.events import Usage
-from gateway.chat.request import ChatRequest, Sampling
-from gateway.errors import BackendRefused, ToolCallInvalid, UnknownModel
+from gateway.chat.request import ChatRequest, ResponseFormat, Sampling
+from gateway.errors import BackendRefused, ContentInvalid, ToolCallInvalid, UnknownModel
 from gateway.pipeline import Pipeline
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.telemetry.metrics import Metrics
@@ -223,3 +223,21 @@ def test_leaving_early_ends_the_engines_stream(tmp_path: Path) -> None:
     asyncio.run(asyncio.wait_for(cancelled(), 1))
     assert model.counted("requests_running", model="scripted") == 0
     assert model.counted("requests_total", model="scripted", status="499") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [('{"n": "x"}', "['n'] breaks properties/n/type"), ("No.", "it is not JSON"), ('{"n": 1}', None)]
+)
+def test_a_strict_answer_is_held_to_its_format(tmp_path: Path, text: str, told: str | None) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
+    spec = scripted(tmp_path, text)
+    spec.backend.dialect = "structural_tag"  # as an engine that was given the constraint, and held only a part of it
+    model = Walk(spec)
+    request = asked(response_format=ResponseFormat("json_schema", schema, strict=True))
+    if told is None:
+        assert reason(model.events(request)) == "stop"
+        return
+    with pytest.raises(ContentInvalid) as refused:
+        model.events(request)
+    assert told in str(refused.value)
+    assert (refused.value.status, refused.value.code) == (502, "response_format_invalid")
