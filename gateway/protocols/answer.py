@@ -33,7 +33,12 @@ async def send_json(send: Send, body: bytes, *, status: int = 200, headers: Iter
 
 
 async def send_error(send: Send, error: GatewayError) -> None:
-    """The error in OpenAI's envelope, with what the official clients read to decide on a retry."""
+    """The error in OpenAI's envelope."""
+    await send_json(send, json.dumps(error.body()).encode(), status=error.status, headers=error_headers(error))
+
+
+def error_headers(error: GatewayError) -> Headers:
+    """What the official clients read to decide on a retry, and what HTTP demands beside some statuses."""
     headers: Headers = [(b"x-should-retry", b"true" if error.retryable else b"false")]
     if isinstance(error, LimitError):
         headers.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
@@ -41,7 +46,7 @@ async def send_error(send: Send, error: GatewayError) -> None:
         headers.append((b"allow", error.allow.encode()))
     if error.status == 413:
         headers.append((b"connection", b"close"))
-    await send_json(send, json.dumps(error.body()).encode(), status=error.status, headers=headers)
+    return headers
 
 
 def told(error: Exception) -> GatewayError:

@@ -52,12 +52,14 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     return job.result()
 
 
-async def stream(turn: Turn, encoder: Encoder, send: Send, *, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
-    """Send a whole stream: everything that one read of the engine gave leaves in one write."""
+async def stream(
+    turn: Turn, encoder: Encoder, send: Send, *, keep_alive: float = KEEP_ALIVE_SECONDS, sign: bytes = KEEP_ALIVE
+) -> None:
+    """Send a whole stream: everything that one read of the engine gave leaves in one write. `sign`: sent when idle."""
     wire = _Wire(send)
     await wire.start(warning_headers(turn.warnings))
     await wire.write(encoder.opening())
-    ticker = asyncio.create_task(wire.tick(keep_alive))
+    ticker = asyncio.create_task(wire.tick(keep_alive, sign))
     try:
         last = await _write_turn(turn, encoder, wire)
     finally:
@@ -98,10 +100,10 @@ class _Wire:
     async def end(self, frames: bytes) -> None:
         await self._send({"type": "http.response.body", "body": frames, "more_body": False})
 
-    async def tick(self, interval: float) -> None:
-        """Comments while nothing else is sent, so that proxies do not close an idle stream."""
+    async def tick(self, interval: float, sign: bytes) -> None:
+        """A sign of life while nothing else is sent, so that proxies do not close an idle stream."""
         while True:
             self._idle = True
             await asyncio.sleep(interval)
             if self._idle:
-                await self._send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
+                await self._send({"type": "http.response.body", "body": sign, "more_body": True})

@@ -1,48 +1,28 @@
-"""The request body, field by field: shape only. An explicit null is the same as a field that is not there."""
+"""The request body, field by field: shape only."""
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag
 
-Temperature = Annotated[float, Field(ge=0.0, le=2.0)]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+from gateway.protocols.wire import Body, Effort, Natural, Positive, Share, Temperature, Text, ToolName, text_or_parts
+
 Penalty = Annotated[float, Field(ge=-2.0, le=2.0)]
 Bias = Annotated[float, Field(ge=-100.0, le=100.0)]
-Positive = Annotated[int, Field(ge=1)]
-Natural = Annotated[int, Field(ge=0)]
 Seed = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
-ToolName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=128)]
 SchemaName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=64)]
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-
-
-class Body(BaseModel):
-    """An object of the request. Unknown keys are ignored."""
-
-    model_config = ConfigDict(strict=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, raw: Any) -> Any:
-        return {key: value for key, value in raw.items() if value is not None} if isinstance(raw, dict) else raw
-
-
-def _text_or_parts(value: Any) -> str | None:
-    return "(text)" if isinstance(value, str) else "(parts)" if isinstance(value, list) else None
 
 
 def _text_or_object(value: Any) -> str | None:
     return "(text)" if isinstance(value, str) else "(object)" if isinstance(value, dict) else None
 
 
-Text = Annotated[str, Tag("(text)")]
 Content = Annotated[
     Text | Annotated[list[dict[str, Any]], Tag("(parts)")],
-    Discriminator(_text_or_parts, "wrong_type", "one of a string or array of objects"),
+    Discriminator(text_or_parts, "wrong_type", "one of a string or array of objects"),
 ]
 Stop = Annotated[
     Text | Annotated[list[str], Tag("(parts)")],
-    Discriminator(_text_or_parts, "wrong_type", "one of a string or array of strings"),
+    Discriminator(text_or_parts, "wrong_type", "one of a string or array of strings"),
 ]
 Arguments = Annotated[
     Text | Annotated[dict[str, Any], Tag("(object)")],
@@ -74,7 +54,7 @@ class Message(Body):
     refusal: str | None = None
     reasoning: Any = None
     reasoning_content: Any = None
-    tool_calls: list[ToolCall] = []
+    tool_calls: list[ToolCall] = Field(default_factory=list)
     tool_call_id: str | None = None
     function_call: FunctionCall | None = None
 
@@ -84,7 +64,7 @@ class Function(Body):
 
     name: ToolName
     description: str = ""
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default_factory=dict)
     strict: bool = False
 
 
@@ -161,22 +141,22 @@ class ChatCompletionRequest(EngineExtras):
     presence_penalty: Penalty | None = None
     max_completion_tokens: Positive | None = None
     max_tokens: Positive | None = None
-    stop: Stop = []
+    stop: Stop = Field(default_factory=list)
     seed: Seed | None = None
     logit_bias: dict[str, Bias] | None = None
     logprobs: bool = False
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
-    modalities: list[str] = []
+    modalities: list[str] = Field(default_factory=list)
     reasoning_effort: Effort | None = None
     include_reasoning: bool = True
     response_format: ResponseFormat | None = None
     structured_outputs: StructuredOutputs | None = None
     guided_json: dict[str, Any] | str | None = None
-    tools: list[Tool] = []
+    tools: list[Tool] = Field(default_factory=list)
     tool_choice: Any = None
     parallel_tool_calls: bool = True
     functions: Annotated[list[Function], Field(min_length=1)] | None = None
     function_call: Any = None
     chat_template: Any = None
-    chat_template_kwargs: dict[str, Any] = {}
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     documents: list[dict[str, Any]] | None = None
