@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from gateway.chat.plan import Constraint
+from parsers.grammars.schema_for_xgrammar import schema_for_xgrammar
 
 from . import xgrammar_check
 from .schemas import canonical
@@ -29,10 +30,14 @@ def path_of_problem(schema: Mapping[str, Any]) -> tuple[str | int, ...]:
     path: tuple[str | int, ...] = ()
     node: Any = schema
     while True:
-        culprit = next((step for step in _children(node) if _schema_problem(canonical({**shared, **step[1]}))), None)
+        culprit = next((step for step in _children(node) if _schema_problem(_as_enforced({**shared, **step[1]}))), None)
         if culprit is None:
             return path
         path, node = (*path, *culprit[0]), culprit[1]
+
+
+def _as_enforced(schema: Mapping[str, Any]) -> str:
+    return canonical(schema_for_xgrammar(schema))
 
 
 def _children(node: Mapping[str, Any]) -> list[tuple[tuple[str | int, ...], Mapping[str, Any]]]:
