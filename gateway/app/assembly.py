@@ -73,6 +73,8 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
         context=min(contexts, default=None),
         max_tokens=model.max_tokens,
         strict=model.strict,
+        strict_policy=model.strict_policy,
+        required_fallback=model.required_fallback,
         sampling=model.sampling,
         renders_tools=renderer.capabilities.tools,
         created=created,

@@ -29,10 +29,18 @@ class ResponseFormat:
     schema: Mapping[str, Any] | None = None
     name: str = "response"
     strict: bool = False
+    """Its schema keeps OpenAI's rules for strict ones, and the answer is held to it."""
+    held: bool = False
+    """The answer is held to the schema, whatever rules that keeps."""
     place: str = "response_format"
     """Where the client wrote it, for errors about its schema."""
     code: str | None = None
     """The code of such errors; OpenAI's Chat has none."""
+
+    @property
+    def binding(self) -> bool:
+        """Whether an answer that breaks it is a failure."""
+        return self.strict or self.held or self.kind == "json_object"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from gateway.errors import BackendUnavailable, UnknownModel
 from gateway.settings import SamplingDefaults
 from parsers import Format
 
+from .strict import Policy
+
 
 class Renders(Protocol):
     """What a plan needs of a renderer: a conversation as a prompt; UnrenderableChat when the template refuses it."""
@@ -32,7 +34,12 @@ class ModelSpec:
     context: int | None = None
     """Most tokens of prompt and answer together; None = not known, the engine decides."""
     max_tokens: int | None = None
-    strict: Literal["fail", "report"] = "fail"
+    strict: Literal["fail", "retry", "report"] = "fail"
+    """What happens when an answer breaks what the request demanded."""
+    strict_policy: Policy = "openai"
+    """Which schemas strict tools and answers may have."""
+    required_fallback: Literal["none", "no_tool"] = "none"
+    """Whether a model may answer in words when a call is required and no tool fits."""
     sampling: SamplingDefaults = field(default_factory=SamplingDefaults)
     renders_tools: bool = True
     """Whether the chat template shows tools to the model."""

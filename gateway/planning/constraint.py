@@ -95,5 +95,5 @@ class _Builder:
         place = f"In context={path}, it" if path else "It"
         return ToolSchemaInvalid(
             f"Invalid schema for function '{name}': {place} cannot be enforced while decoding: {reason}",
-            param=f"tools[{places[0]}].function.parameters",
+            param=self.request.place_of_tool(places[0]),
         )

@@ -8,11 +8,11 @@ from gateway.chat.plan import Constraint, Dialect
 from gateway.chat.request import ResponseFormat
 from gateway.errors import ResponseSchemaInvalid
 from parsers import Format, Message, Parser, ReasoningDelta, UnwritableError
+from parsers.grammars.schema_for_xgrammar import schema_for_xgrammar
 
 from . import grammar_check
 
 REASONS_FIRST = "response_format is not enforced: this engine cannot hold the answer to it after reasoning"
-PARAM = "response_format.json_schema.schema"
 
 
 def constraint_for(wanted: ResponseFormat, fmt: Format, *, dialect: Dialect, opening: str) -> tuple[Constraint | None, str]:
@@ -24,7 +24,8 @@ def constraint_for(wanted: ResponseFormat, fmt: Format, *, dialect: Dialect, ope
     constraint = _constraint(wanted, dict(schema), dialect=dialect, closer=closer)
     if problem := grammar_check.problem_of(constraint):
         place = f"In context={grammar_check.path_of_problem(schema)}, it cannot be enforced while decoding"
-        raise ResponseSchemaInvalid(f"Invalid schema for response_format '{wanted.name}': {place}: {problem}", param=PARAM)
+        message = f"Invalid schema for response_format '{wanted.name}': {place}: {problem}"
+        raise ResponseSchemaInvalid(message, param=wanted.place, code=wanted.code)
     return constraint, ""
 
 
@@ -48,7 +49,7 @@ def _constraint(wanted: ResponseFormat, schema: dict[str, Any], *, dialect: Dial
     in that mode, for as long as it runs."""
     if dialect == "lark":
         return Constraint("json_schema" if wanted.schema else "json_object", schema)
-    answer = {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": 1}
+    answer = {"type": "json_schema", "json_schema": schema_for_xgrammar(schema), "max_whitespace_cnt": 1}
     if not closer:
         return Constraint("structural_tag", {"type": "structural_tag", "format": answer})
     free = {"type": "any_text", "excludes": [closer.rstrip()]}

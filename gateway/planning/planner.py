@@ -7,13 +7,15 @@ from gateway.chat.request import ChatRequest, Sampling
 from gateway.errors import ContextTooLong
 from parsers import Tool
 
-from . import constraint, schemas
+from . import constraint
 from .catalog import ModelSpec
+from .strict import with_usable_schemas
 
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
     """What the engine is asked. Takes milliseconds of processor time (template, tokens, grammar): call it in a thread."""
-    prompt = prompt_of(request, spec)
+    request = with_usable_schemas(request, spec.strict_policy)
+    prompt = _rendered(request, spec)
     tools = callable_tools(request)
     sampling, shortened = _fitted(_with_defaults(request.sampling, spec), prompt, spec)
     limit, unheld = constraint.for_request(request, spec, tools=tools, opening=prompt.opening)
@@ -32,7 +34,10 @@ def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
 
 def prompt_of(request: ChatRequest, spec: ModelSpec) -> Prompt:
     """The rendered request, however long it is."""
-    _check_schemas(request)
+    return _rendered(with_usable_schemas(request, spec.strict_policy), spec)
+
+
+def _rendered(request: ChatRequest, spec: ModelSpec) -> Prompt:
     shown = () if request.tool_choice.mode == "none" else request.tools
     return spec.renderer.render(request.messages, shown, request.template_kwargs)
 
@@ -45,14 +50,6 @@ def callable_tools(request: ChatRequest) -> tuple[Tool, ...]:
     if choice.mode == "named":
         return tuple(tool for tool in request.tools if tool.name == choice.name)
     return tuple(tool for tool in request.tools if choice.allowed is None or tool.name in choice.allowed)
-
-
-def _check_schemas(request: ChatRequest) -> None:
-    for place, tool in enumerate(request.tools):
-        schemas.check_tool(tool, param=f"tools[{place}].function.parameters")
-    wanted = request.response_format
-    if wanted.schema is not None:
-        schemas.check_response_schema(wanted.schema, name=wanted.name)
 
 
 def _with_defaults(sampling: Sampling, spec: ModelSpec) -> Sampling:

@@ -11,9 +11,6 @@ from typing import Any, NoReturn
 import jsonschema_rs
 from jsonschema_rs import Draft4Validator, Draft7Validator, Draft202012Validator, FancyRegexOptions, ValidationError
 
-from gateway.errors import ResponseSchemaInvalid, ToolSchemaInvalid
-from parsers import Tool
-
 DRAFTS = (Draft202012Validator, Draft7Validator, Draft4Validator)
 BACKTRACKING = 100_000
 """Steps one pattern may take on one string before it counts as not matching."""
@@ -28,20 +25,6 @@ OPTIONS: dict[str, Any] = {
     "retriever": _no_retrieval,
     "pattern_options": FancyRegexOptions(backtrack_limit=BACKTRACKING),
 }
-
-
-def check_tool(tool: Tool, *, param: str) -> None:
-    """Refuse parameters that calls cannot be held to. `param` is their place in the request."""
-    if problem := problem_of(tool.parameters):
-        raise ToolSchemaInvalid(f"Invalid schema for function '{tool.name}': {problem}", param=param)
-
-
-def check_response_schema(schema: Mapping[str, Any], *, name: str) -> None:
-    """Refuse a response schema that an answer cannot be held to."""
-    if problem := problem_of(schema):
-        raise ResponseSchemaInvalid(
-            f"Invalid schema for response_format '{name}': {problem}", param="response_format.json_schema.schema"
-        )
 
 
 def problem_of(schema: Mapping[str, Any]) -> str | None:

@@ -79,8 +79,15 @@ class ModelSettings(Section):
     """Most tokens of prompt and answer together; default: what the engine says."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Most tokens of one answer; longer wishes are cut to it."""
-    strict: Literal["fail", "report"] = "fail"
-    """What happens to a call that breaks what the request demanded: an error, or a notice."""
+    strict: Literal["fail", "retry", "report"] = "fail"
+    """What happens when an answer breaks what the request demanded: an error (fail), one more attempt with the reason in the
+    conversation and then an error (retry: calls are sent once the turn is whole and valid), or a notice (report)."""
+    strict_policy: Literal["openai", "repair", "lenient"] = "openai"
+    """Which schemas strict tools and answers may have: those OpenAI takes (openai), also those that can be narrowed to its rules
+    (repair), or any JSON Schema (lenient)."""
+    required_fallback: Literal["none", "no_tool"] = "none"
+    """What a model may do when a call is required and no tool fits: nothing (none), or answer in words through a hidden function
+    (no_tool); the client then gets content."""
     sampling: SamplingDefaults = SamplingDefaults()
 
     @field_validator("tokenizer", "chat_template")

@@ -15,7 +15,7 @@ from parsers import Tool
 
 from . import schema as wire
 from .messages import decoded_messages
-from .tools import decoded_choice, decoded_function_call, decoded_functions, decoded_tools
+from .tools import decoded_choice, decoded_function_call, decoded_functions, decoded_tools, places_of
 
 SILENT = frozenset(
     {
@@ -85,6 +85,7 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
         sampling=_sampling(request),
         template_kwargs=_template_kwargs(request),
         warnings=(*_without_effect(body), *ignored, *history.warnings),
+        tool_places=places_of(request),
     )
     return Incoming(chat, request.stream, options is not None and options.include_usage, legacy, request.include_reasoning)
 
@@ -175,7 +176,7 @@ def _vllm_format(request: wire.ChatCompletionRequest, limits: Limits) -> Respons
         field = "structured_outputs.json" if outputs.json_ is not None else "guided_json"
         found = _schema_object(schema, field)
         check_response_schema(field, found, limits)
-        return ResponseFormat("json_schema", found, strict=True)
+        return ResponseFormat("json_schema", found, held=True, place=field)
     return ResponseFormat("json_object") if outputs.json_object else ResponseFormat()
 
 

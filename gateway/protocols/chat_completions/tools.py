@@ -46,6 +46,13 @@ def decoded_tools(tools: Sequence[wire.Tool], limits: Limits) -> tuple[tuple[Too
     return tuple(found), tuple(ignored)
 
 
+def places_of(request: wire.ChatCompletionRequest) -> tuple[str, ...]:
+    """Where the parameters of each function stand in the request."""
+    if request.functions is not None:
+        return tuple(f"functions[{index}].parameters" for index in range(len(request.functions)))
+    return tuple(f"tools[{index}].function.parameters" for index, tool in enumerate(request.tools) if tool.type not in HOSTED)
+
+
 def decoded_functions(functions: Sequence[wire.Function], limits: Limits) -> tuple[Tool, ...]:
     """The functions of the legacy field."""
     found = [_function(function, f"functions[{index}]", limits) for index, function in enumerate(functions)]

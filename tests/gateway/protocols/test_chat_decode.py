@@ -168,33 +168,22 @@ def test_what_is_refused(fields: dict[str, Any], code: str, param: str) -> None:
     assert param in error.message or code in ("invalid_value", "unsupported_value")
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"type": "array", "items": {}}, "got 'type: \"array\"'"),
-        ({"properties": {}}, "got 'type: \"None\"'"),
-        ({"type": ["object", "null"]}, "got 'type: \"['object', 'null']\"'"),
-        ({"type": "object", "anyOf": [{"type": "object"}]}, "at the top level"),
-        (
-            {"type": "object", "properties": {"a": {"type": "array"}}},
-            "In context=('properties', 'a'), array schema missing items.",
-        ),
-        (
-            {"type": "object", "properties": {"a": {"anyOf": [{"type": ["array", "null"]}]}}},
-            "In context=('properties', 'a', 'anyOf', '0'), array schema missing items.",
-        ),
-        ({"type": "object", "description": "x" * LIMITS.schema_bytes}, "too large"),
-    ],
-)
 @pytest.mark.parametrize("legacy", [False, True])
-def test_parameters_that_no_function_may_have(parameters: dict[str, Any], words: str, legacy: bool) -> None:
+def test_parameters_that_are_too_large(legacy: bool) -> None:
+    parameters = {"type": "object", "description": "x" * LIMITS.schema_bytes}
     fields = {"functions": [{"name": "f", "parameters": parameters}]} if legacy else {"tools": [function(parameters=parameters)]}
     with pytest.raises(RequestError) as caught:
         incoming(**fields)
     assert caught.value.code == "invalid_function_parameters"
     assert caught.value.param == ("functions[0].parameters" if legacy else "tools[0].function.parameters")
-    assert caught.value.message.startswith("Invalid schema for function 'f': ")
-    assert words in caught.value.message
+    assert caught.value.message.startswith("Invalid schema for function 'f': it is too large")
+
+
+def test_the_place_of_each_functions_parameters_is_kept_for_errors() -> None:
+    found = incoming(tools=[{"type": "web_search"}, function(), {"type": "mcp"}, function(name="g")]).chat
+    assert [found.place_of_tool(index) for index in range(2)] == ["tools[1].function.parameters", "tools[3].function.parameters"]
+    legacy = incoming(functions=[{"name": "f"}, {"name": "g"}]).chat
+    assert legacy.place_of_tool(1) == "functions[1].parameters"
 
 
 def test_schemas_nested_too_deeply() -> None:

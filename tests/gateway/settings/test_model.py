@@ -28,7 +28,7 @@ REFUSED = {
     "models: [{name: 'a b', backend: embedded}]": "models[0].name: String should match pattern",
     "models: [{name: 'claude-*', backend: embedded}]": "models[0].name: String should match pattern",
     "models: [{name: a, aliases: ['a b*'], backend: embedded}]": "models[0].aliases[0]: String should match pattern",
-    "models: [{name: a, backend: embedded, strict: maybe}]": "models[0].strict: expected 'fail' or 'report', got 'maybe'",
+    "models: [{name: a, backend: embedded, strict: maybe}]": "models[0].strict: expected 'fail', 'retry' or 'report', got 'maybe'",
     "models: [{name: a, backend: embedded}, {name: b, backend: embedded, aliases: [a]}]": (
         "models: 'a' is the name or alias of two entries (models[0] and models[1]); rename one"
     ),
