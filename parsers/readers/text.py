@@ -72,7 +72,8 @@ class TextTable:
         self.openers = position.openers | before.openers
         targets = self.markers | self.openers
         spaced = {text for text, target in self.markers.items() if isinstance(target.leaf, Marker) and target.leaf.text[:1] == " "}
-        self.own = frozenset(before.markers.keys() - position.markers.keys() | spaced)
+        going_on = {text for text, target in before.markers.items() if position.markers.get(text) is not target}
+        self.own = frozenset(going_on | spaced)
         """Markers that go on with what `before` began, or are written with a space; white space before them is theirs."""
         self.bare = frozenset(text for text, target in targets.items() if target.bare)
         into_call = {text for text, target in self.markers.items() if target.text is None} | self.openers.keys()
@@ -167,7 +168,7 @@ class TextReader:
             leads = self.channel == "content" and parser.wrote_content and marker not in self._table.own
             parser.lead = "".join(self._space) if leads else ""
             parser.hold(self._space)
-        elif parser.muted_tail:  # the closer of a call that is text is text
+        elif parser.muted_tail and marker in self._table.own:  # the closer of a call that is text is text
             self._flush_space(parser)
             parser.pass_text("content", parser.at + len(marker))
             parser.go(target)
