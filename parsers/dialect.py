@@ -28,6 +28,15 @@ def likely_format(text: str, fmt: Format, *, tools: Tools) -> str | None:
     return min(found)[1] if found else None
 
 
+def spelled_formats(text: str) -> list[str]:
+    """The formats whose calls begin with a marker that stands in the text; the longest markers first."""
+    found = [(len(opener), name) for name in names() for opener in _openers(name) if opener in text]
+    longest: dict[str, int] = {}
+    for length, name in found:
+        longest[name] = max(length, longest.get(name, 0))
+    return sorted(longest, key=lambda name: (-longest[name], get(name).template is None, name))
+
+
 def _misfit(text: str, name: str, tools: Tools) -> tuple[int, bool] | None:
     """How badly a format fits a text in which it reads a call; None when it reads none."""
     if not _may_hold_call(text, name):

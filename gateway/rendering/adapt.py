@@ -1,20 +1,19 @@
 """A conversation in the shape that one template can render. What is moved or lost on the way is said in a warning."""
 
-import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gateway.errors import RequestError
 from parsers import Tool
 
+from .call_ids import with_ids
 from .capabilities import Capabilities
+from .tool_schemas import with_descriptions, without_type_lists
 
 Chat = dict[str, Any]
 _KEPT = ("role", "content", "name", "tool_calls", "tool_call_id")
 _REASONING = ("reasoning_content", "reasoning", "thinking")
-_NINE = re.compile(r"[A-Za-z0-9]{9}")
 
 
 class Adapter:
@@ -24,13 +23,17 @@ class Adapter:
         self._can = capabilities
         self.warnings: list[str] = []
 
-    def conversation(self, messages: Sequence[Mapping[str, Any]]) -> list[Chat]:
+    def conversation(self, messages: Sequence[Mapping[str, Any]], *, with_tools: bool = False) -> list[Chat]:
         """The same conversation, renderable. RequestError where a part of it is no text.
 
         Calls and results are expected to match: `gateway.chat.history.heal` sees to that.
         """
         chat = [self._message(index, message) for index, message in enumerate(messages)]
+        if self._can.id_rule != "any":
+            chat = with_ids(chat, self._can.id_rule)
         chat = self._systems(chat)
+        if with_tools:
+            chat = self._beside_system(chat)
         chat = _with_names(chat)
         if self._can.splits_calls:
             chat = self._one_call_each(chat)
@@ -43,11 +46,24 @@ class Adapter:
         return [{"type": "function", "function": self._function(tool)} for tool in tools]
 
     def _function(self, tool: Tool) -> Chat:
+        form = self._can.tool_form
         function: Chat = {"name": tool.name}
-        if tool.description or self._can.needs_description:
+        if tool.description or form.needs_description:
             function["description"] = tool.description
-        function["parameters"] = tool.parameters or {"type": "object", "properties": {}}
+        parameters: Mapping[str, Any] = tool.parameters or {"type": "object", "properties": {}}
+        if form.nullable != "list":
+            parameters = without_type_lists(parameters, form.nullable)
+        if form.needs_property_descriptions:
+            parameters = with_descriptions(parameters)
+        function["parameters"] = parameters
         return function
+
+    def _beside_system(self, chat: list[Chat]) -> list[Chat]:
+        """Some templates show tools only beside a system message."""
+        text = self._can.tool_form.system
+        if text is None or any(message["role"] == "system" for message in chat):
+            return chat
+        return [self._message(0, {"role": "system", "content": text}), *chat]
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
@@ -65,7 +81,7 @@ class Adapter:
         if chat["role"] == "tool" and not self._can.results:
             self._warn("The chat template drops tool results.")
         if "tool_call_id" in chat:
-            chat["tool_call_id"] = self._call_id(str(chat["tool_call_id"]))
+            chat["tool_call_id"] = str(chat["tool_call_id"])
         if self._can.text_lists and isinstance(chat.get("content"), str):
             chat["content"] = [{"type": "text", "text": chat["content"]}]
         return chat
@@ -100,7 +116,7 @@ class Adapter:
         name = str(function.get("name") or "")
         arguments = self._arguments(place, function.get("arguments"))
         return {
-            "id": self._call_id(str(call.get("id") or place)),
+            "id": str(call.get("id") or place),
             "type": "function",
             "function": {"name": name, "arguments": arguments},
         }
@@ -117,12 +133,6 @@ class Adapter:
             return text
         self._warn(f"{place}.function.arguments is not a JSON object; it is shown to the model as one text named `arguments`.")
         return {"arguments": text}
-
-    def _call_id(self, call_id: str) -> str:
-        """The template's kind of id, the same for the same client id in every turn and replica."""
-        if not self._can.nine_character_ids or _NINE.fullmatch(call_id):
-            return call_id
-        return hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:9]
 
     # the conversation's order
 

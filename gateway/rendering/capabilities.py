@@ -1,31 +1,24 @@
 """What a chat template can render, found by rendering needles. Nothing here knows a model's name."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
-from .environment import RenderFailure, Template
+from .environment import Template
 from .opening import common_prefix, without_thinking
-from .switches import THINKING_SWITCHES
-
-Messages = Sequence[Mapping[str, Any]]
-ArgumentForm = Literal["mapping", "string"]
-CallContent = Literal["empty", "null", "missing"]
-
-_NINE = ("abcdefgh1", "abcdefgh2")
-_LONG_ID = "call_abc123xyz"
-_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "needletool",
-        "description": "needledescription",
-        "parameters": {"type": "object", "properties": {"needlekey": {"type": "string", "description": "needleproperty"}}},
-    },
-}
-_BARE_TOOL = {"type": "function", "function": {"name": "needletool", "parameters": {"type": "object", "properties": {}}}}
-_USER = {"role": "user", "content": "needleuser"}
-_LAST = {"role": "user", "content": "needlelast"}
-_ANSWER = {"role": "assistant", "content": "needleanswer"}
+from .probing import (
+    ANSWER,
+    LAST,
+    LONG_ID,
+    TOOL,
+    USER,
+    ArgumentForm,
+    CallContent,
+    History,
+    IdRule,
+    Probe,
+    parted,
+    system,
+)
+from .tool_probes import ToolForm, tool_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +36,8 @@ class Capabilities:
     splits_calls: bool
     """Whether parallel calls must and can be told one after the other."""
     results: bool
-    nine_character_ids: bool
-    tools: bool
-    needs_description: bool
+    id_rule: IdRule
+    tool_form: ToolForm
     text_lists: bool
     """Whether content must be a list of parts."""
     part_joiner: str
@@ -55,131 +47,81 @@ class Capabilities:
     same_role_twice: bool
     reasoning_key: str | None
 
-
-class _Probe:
-    """Renders needles; a refusal is None."""
-
-    def __init__(self, template: Template) -> None:
-        self.template = template
-
-    def text(self, messages: Messages, tools: Sequence[Mapping[str, Any]] = ()) -> str | None:
-        try:
-            return self.template.render(messages, tools, generation=False)
-        except RenderFailure:
-            return None
-
-    def generation(self, *, thinking: bool | None) -> str:
-        """The generation prompt after a user's message, with thinking asked for, forbidden or not mentioned."""
-        extra = {} if thinking is None else dict.fromkeys(self.template.reads.intersection(THINKING_SWITCHES), thinking)
-        try:
-            bare, full = (self.template.render([_USER], generation=on, extra=extra) for on in (False, True))
-        except RenderFailure:
-            return ""
-        return full[len(common_prefix(bare, full)) :]
-
-    def shows(self, messages: Messages, *needles: str, tools: Sequence[Mapping[str, Any]] = ()) -> bool:
-        """Whether every needle arrives, in this order."""
-        text, at = self.text(messages, tools), 0
-        if text is None:
-            return False
-        for needle in needles:
-            at = text.find(needle, at)
-            if at < 0:
-                return False
-        return True
+    @property
+    def tools(self) -> bool:
+        """Whether tools are shown to the model."""
+        return self.tool_form.shown
 
 
 def probe(template: Template) -> Capabilities:
     """Everything the adaptations ask of this template; a few dozen small renders."""
-    look = _Probe(template)
-    template.null_tools = look.text([_USER]) is not None
-    lists = not look.shows([_USER], "needleuser") and look.shows([_parted("needleuser")], "needleuser")
-    call = _call_form(look)
-    arguments, content = call or ("mapping", "empty")
-    history = _History(arguments, content)
-    parallel = look.shows(history.two(), "needlevalue1", "needlevalue2", "needleresult1", "needleresult2", tools=[_TOOL])
-    one_by_one = look.shows([*history.one(), *history.one(_NINE[1])[1:]], "needlevalue1", "needlevalue2", tools=[_TOOL])
+    look = Probe(template)
+    template.null_tools = look.text([USER]) is not None
+    tools = tool_form(look)
+    lists = not look.shows([USER], "needleuser") and look.shows([parted("needleuser")], "needleuser")
+    found = _call_form(look)
+    history = found or History()
+    if found and history.ids == "any" and _wants_nine(look, history):
+        history = History(history.arguments, history.content, "nine")
+    parallel = look.shows(history.two(), "needlevalue1", "needlevalue2", "needleresult1", "needleresult2", tools=[TOOL])
+    one_by_one = look.shows([*history.one(), *history.one(2)[1:]], "needlevalue1", "needlevalue2", tools=[TOOL])
     return Capabilities(
         header=_header(look),
-        arguments=arguments,
-        broken_arguments=arguments == "string" or look.text(_History("string", content).one()) is not None,
-        call_content=content,
-        calls=call is not None,
+        arguments=history.arguments,
+        broken_arguments=history.arguments == "string" or look.text(History("string", history.content).one()) is not None,
+        call_content=history.content,
+        calls=found is not None,
         text_beside_calls=look.shows(history.one(text="needletext"), "needletext", "needlecall"),
         parallel_calls=parallel,
         splits_calls=not parallel and one_by_one,
-        results=look.shows(history.one(), "needleresult", tools=[_TOOL]),
-        nine_character_ids=_wants_nine(look, history),
-        tools=_shows_tools(look),
-        needs_description=look.text([_USER], [_BARE_TOOL]) is None and look.text([_USER], [_TOOL]) is not None,
+        results=look.shows(history.one(), "needleresult", tools=[TOOL]),
+        id_rule=history.ids,
+        tool_form=tools,
         text_lists=lists,
         part_joiner=_joiner(look),
-        system=look.shows([_system("needlesystem"), _USER], "needlesystem", "needleuser"),
+        system=look.shows([system("needlesystem"), USER], "needlesystem", "needleuser"),
         developer="developer" in template.words
-        and look.shows([{"role": "developer", "content": "needledeveloper"}, _USER], "needledeveloper", "needleuser"),
+        and look.shows([{"role": "developer", "content": "needledeveloper"}, USER], "needledeveloper", "needleuser"),
         late_system=_keeps_late_system(look),
-        same_role_twice=look.text([_USER, _LAST]) is not None,
+        same_role_twice=look.text([USER, LAST]) is not None,
         reasoning_key=next((key for key in ("reasoning_content", "reasoning", "thinking") if key in template.words), None),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _History:
-    """Conversations that hold calls, in one of the forms a template may want."""
+def _call_form(look: Probe) -> History | None:
+    """The first form whose call arrives once and unescaped; null must not be printed as a word.
 
-    arguments: ArgumentForm
-    content: CallContent
-
-    def call(self, call_id: str) -> dict[str, Any]:
-        value = "needlevalue" + call_id[-1]
-        arguments: Any = {"needlekey": value} if self.arguments == "mapping" else f'{{"needlekey": "{value}"}}'
-        return {"id": call_id, "type": "function", "function": {"name": "needlecall", "arguments": arguments}}
-
-    def turn(self, *ids: str, text: str | None = None) -> dict[str, Any]:
-        turn = {"role": "assistant", "content": text, "tool_calls": [self.call(call_id) for call_id in ids]}
-        if text is None and self.content == "empty":
-            turn["content"] = ""
-        if text is None and self.content == "missing":
-            del turn["content"]
-        return turn
-
-    def one(self, call_id: str = _NINE[0], *, text: str | None = None) -> list[Mapping[str, Any]]:
-        return [_USER, self.turn(call_id, text=text), _result(call_id, "needleresult")]
-
-    def two(self) -> list[Mapping[str, Any]]:
-        return [_USER, self.turn(*_NINE), _result(_NINE[0], "needleresult1"), _result(_NINE[1], "needleresult2")]
-
-
-def _result(call_id: str, text: str) -> Mapping[str, Any]:
-    return {"role": "tool", "tool_call_id": call_id, "name": "needlecall", "content": text}
-
-
-def _system(text: str) -> Mapping[str, Any]:
-    return {"role": "system", "content": text}
-
-
-def _parted(*texts: str) -> Mapping[str, Any]:
-    return {"role": "user", "content": [{"type": "text", "text": text} for text in texts]}
-
-
-def _call_form(look: _Probe) -> tuple[ArgumentForm, CallContent] | None:
-    """The first form whose call arrives once and unescaped; null must not be printed as a word."""
-    forms: tuple[ArgumentForm, ...] = ("mapping", "string")
+    A form in which the arguments are spelled as Python spells a dictionary is taken only if there is no other.
+    """
+    arguments: tuple[ArgumentForm, ...] = ("mapping", "string")
     contents: tuple[CallContent, ...] = ("empty", "null", "missing")
-    for form in forms:
-        for content in contents:
-            history = _History(form, content).one()
-            text = look.text(history, [_TOOL])
-            if text is None:
-                continue
-            call = text[: text.rfind("needleresult")].rpartition("needleuser")[2]
-            if "needlecall" in call and "needlevalue" in call and '\\"needlevalue' not in text and "None" not in call:
-                return form, content
-    return None
+    as_python: History | None = None
+    for history in (History(form, content) for form in arguments for content in contents):
+        call = _shown_call(look, history)
+        if call is None:
+            continue
+        if "needlecall" not in call and history.id(1) in call:
+            history = History(history.arguments, history.content, "named")
+            call = _shown_call(look, history) or ""
+        if "needlecall" not in call or "needlevalue" not in call or '\\"needlevalue' in call or "None" in call:
+            continue
+        if "'needlekey'" not in call:
+            return history
+        as_python = as_python or history
+    return as_python
 
 
-def _header(look: _Probe) -> str:
-    before, after = look.text([_USER]), look.text([_USER, _ANSWER, _LAST])
+def _shown_call(look: Probe, history: History) -> str | None:
+    """What the template writes of one call, or None."""
+    before, after = look.text([USER], [TOOL]), look.text([USER, history.turn(1)], [TOOL])
+    if before is not None and after is not None:
+        return after[len(common_prefix(before, after)) :]
+    text = look.text(history.one(), [TOOL])
+    return None if text is None else text[: text.rfind("needleresult")].rpartition("needleuser")[2]
+
+
+def _header(look: Probe) -> str:
+    before, after = look.text([USER]), look.text([USER, ANSWER, LAST])
     if before is None or after is None:
         return ""
     start = len(common_prefix(before, after))
@@ -190,27 +132,24 @@ def _header(look: _Probe) -> str:
     return min(filter(None, shorter), key=len, default=header)
 
 
-def _wants_nine(look: _Probe, history: _History) -> bool:
+def _wants_nine(look: Probe, history: History) -> bool:
     """Nine letters or digits and nothing else: it refuses a longer id, or cuts one down to its end."""
-    long, short = look.text(history.one(_LONG_ID), [_TOOL]), look.text(history.one(), [_TOOL])
+    turn, result = history.turn(1), history.result(1, "needleresult")
+    turn["tool_calls"][0]["id"] = LONG_ID
+    long = look.text([USER, turn, {**result, "tool_call_id": LONG_ID}], [TOOL])
     if long is None:
-        return short is not None
-    return _LONG_ID not in long and _LONG_ID[-9:] in long
+        return look.text(history.one(), [TOOL]) is not None
+    return LONG_ID not in long and LONG_ID[-9:] in long
 
 
-def _shows_tools(look: _Probe) -> bool:
-    asked = look.text([_USER], [_TOOL])
-    return asked is not None and all(needle in asked for needle in ("needletool", "needledescription", "needlekey"))
-
-
-def _joiner(look: _Probe) -> str:
+def _joiner(look: Probe) -> str:
     """What the template itself puts between two text parts; a line break where it cannot read parts."""
-    text = look.text([_parted("needleone", "needletwo")]) or ""
+    text = look.text([parted("needleone", "needletwo")]) or ""
     first, second = text.find("needleone"), text.find("needletwo")
     between = text[first + len("needleone") : second] if 0 <= first < second else "\n"
     return between if not between.strip() else "\n"
 
 
-def _keeps_late_system(look: _Probe) -> bool:
-    late = look.shows([_USER, _ANSWER, _system("needlelate"), _LAST], "needleanswer", "needlelate", "needlelast")
-    return late and look.shows([_system("needleone"), _system("needletwo"), _USER], "needleone", "needletwo")
+def _keeps_late_system(look: Probe) -> bool:
+    late = look.shows([USER, ANSWER, system("needlelate"), LAST], "needleanswer", "needlelate", "needlelast")
+    return late and look.shows([system("needleone"), system("needletwo"), USER], "needleone", "needletwo")

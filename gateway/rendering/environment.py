@@ -113,6 +113,7 @@ class Template:
         self.words = frozenset(constants) | {node.attr for node in tree.find_all(nodes.Getattr)}
         # Without tools transformers passes null; a template that cannot stand it gets no variable at all.
         self.null_tools = True
+        self.tools_variable = "tools"
         self.literals = "\0".join([node.data for node in tree.find_all(nodes.TemplateData)] + constants)
 
     def render(
@@ -126,9 +127,9 @@ class Template:
         """The prompt's text, or RenderFailure."""
         context: dict[str, Any] = {**self._variables, **(extra or {})}
         if tools:
-            context["tools"] = tools
+            context[self.tools_variable] = tools
         elif self.null_tools:
-            context["tools"] = None
+            context[self.tools_variable] = None
         try:
             return self._compiled.render(context, messages=messages, add_generation_prompt=generation)
         except TemplateError as error:

@@ -28,7 +28,7 @@ class Vocabulary:
 def load(tokenizer: str | None, chat_template: str | None) -> tuple[dict[str, str], Vocabulary]:
     """Templates by name and the vocabulary. SettingsError says what is missing and what to set instead."""
     own: dict[str, str] = {}
-    vocabulary = Vocabulary()
+    vocabulary = Vocabulary(special=dict.fromkeys(("bos_token", "eos_token"), ""))  # templates may join them to other text
     if tokenizer is not None:
         own, vocabulary = _from_tokenizer(tokenizer)
     if chat_template is not None:

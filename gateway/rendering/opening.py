@@ -7,7 +7,7 @@ a template writes one before every old answer.
 
 import re
 
-_MARKER = re.compile(r"<[^<>\n]{1,80}>|\[/?[A-Z_]{2,40}\]")
+MARKER = re.compile(r"<[^<>\n]{1,80}>|\[/?[A-Z_]{2,40}\]")
 _THINKING = re.compile(r"(?:<[^<>\n]{0,40}|\[/?)(?:think|reason|thought|cot_budget)[^<>\[\]\n]{0,40}[>\]]", re.IGNORECASE)
 
 
@@ -29,7 +29,7 @@ def common_prefix(one: str, other: str) -> str:
 
 def _before_marker(text: str, cut: int) -> int:
     """`cut`, or the start of the marker that it stands in."""
-    for match in _MARKER.finditer(text, max(0, cut - 82)):
+    for match in MARKER.finditer(text, max(0, cut - 82)):
         if match.start() >= cut:
             break
         if match.end() > cut:

@@ -78,7 +78,7 @@ class Renderer:
             )
         extra, warnings = forwarded(template_kwargs or {}, voice.template.reads)
         adapter = Adapter(voice.can)
-        chat, described = adapter.conversation(messages), adapter.tools(tools)
+        chat, described = adapter.conversation(messages, with_tools=bool(tools)), adapter.tools(tools)
         shield = self._encoder.shield() if self._encoder else None
         if shield:
             try:
@@ -99,7 +99,9 @@ class Renderer:
         voice = self._tool_use if tools else self._default
         adapter = Adapter(voice.can)
         try:
-            return voice.template.render(adapter.conversation(messages), adapter.tools(tools), generation=False)
+            return voice.template.render(
+                adapter.conversation(messages, with_tools=bool(tools)), adapter.tools(tools), generation=False
+            )
         except RenderFailure as failure:
             raise self._refusal(failure, voice, messages, tools) from failure
 
@@ -133,7 +135,9 @@ def _refused_index(reason: str, voice: _Voice, messages: Messages, tools: Sequen
     for end in range(1, min(len(messages), _SEARCHED) + 1):
         adapter = Adapter(voice.can)
         try:
-            voice.template.render(adapter.conversation(messages[:end]), adapter.tools(tools), generation=True)
+            voice.template.render(
+                adapter.conversation(messages[:end], with_tools=bool(tools)), adapter.tools(tools), generation=True
+            )
         except RenderFailure as failure:
             if str(failure) == reason:
                 return end - 1

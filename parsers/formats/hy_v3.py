@@ -10,7 +10,7 @@
 Checkpoints may append a suffix to every tag (`<tool_call:opensource>`).
 """
 
-from ..description import Format, content, gap, interleaved, many, marker, seq, soft, thinking
+from ..description import Format, content, gap, interleaved, many, marker, optional, reasoning, seq, soft
 from ..shapes import arg_key_call
 
 _SUFFIX = ":opensource"
@@ -19,10 +19,17 @@ FORMAT = Format(
     name="hy_v3",
     aliases=("hy_v4", "hunyuan_v3", "hy3"),
     models="Hunyuan Hy3, Hy4",
-    stop=("<|hy_eos|>", "<|hy_end_of_sentence|>"),
+    stop=("<|hy_eos|>", "<|hy_end_of_sentence|>", f"<｜hy_eos{_SUFFIX}｜>"),
     thinks_in_prompt=True,
     turn=seq(
-        thinking("<think>", "</think>", interruptible=True),
+        optional(
+            marker("<think>", f"<think{_SUFFIX}>"),
+            gap("\n"),
+            reasoning,
+            gap("\n"),
+            soft(marker("</think>", f"</think{_SUFFIX}>")),
+            gap("\n\n"),
+        ),
         interleaved(
             content,
             seq(

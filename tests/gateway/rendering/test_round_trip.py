@@ -8,7 +8,8 @@ import pytest
 import chat_templates
 import parsers
 from gateway.rendering import Renderer, Vocabulary
-from gateway.rendering.round_trip import pick_format, rendered_turn
+from gateway.rendering.round_trip import pick_format
+from gateway.rendering.samples import rendered_turn
 from parsers import Message, Tool, ToolCall
 
 TEMPLATES = {name: parsers.get("mistral" if name.startswith("mistral") else name).name for name in chat_templates.names()}
