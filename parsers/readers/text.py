@@ -71,7 +71,8 @@ class TextTable:
         self.markers = position.markers | before.markers
         self.openers = position.openers | before.openers
         targets = self.markers | self.openers
-        spaced = {text for text, target in self.markers.items() if isinstance(target.leaf, Marker) and target.leaf.text[:1] == " "}
+        leaves = [(text, target.leaf) for text, target in self.markers.items()]
+        spaced = {text for text, leaf in leaves if isinstance(leaf, Marker) and leaf.text[:1] == " "}
         going_on = {text for text, target in before.markers.items() if position.markers.get(text) is not target}
         self.own = frozenset(going_on | spaced)
         """Markers that go on with what `before` began, or are written with a space; white space before them is theirs."""
@@ -133,7 +134,7 @@ class TextReader:
             match = whole(self._watched).search(parser.buffer, parser.at)
             if match is not None and match.start() == parser.at:
                 self._at_marker(parser, match.group(1))
-            elif match is not None or not parser.has_messages:
+            elif match is not None or not (parser.has_messages or self._behind_call(parser)):
                 self._pass(parser, match.start() if match is not None else len(parser.buffer))
             elif (cut := cut_off(self._watched, parser.buffer, parser.at)) > parser.at:
                 self._pass(parser, cut)
@@ -142,6 +143,10 @@ class TextReader:
         if parser.reader is self and (self._wrote or not (parser.framed or parser.wrote_content)):
             self._flush_space(parser)
         return True
+
+    def _behind_call(self, parser: "Parser") -> bool:
+        """Whether a call ended right here: the beginning of a marker is then its closer, cut off, and not text."""
+        return parser.completed > 0 and not self._wrote
 
     # ---- markers
     def _compile(self, parser: "Parser") -> re.Pattern[str]:
