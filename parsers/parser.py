@@ -91,6 +91,8 @@ class Parser:
         self.reader: Reader = self._reader_behind(self.position)
         if opening:
             self.feed(opening)
+            if self.home is not None:
+                self.home.forget_space()
             self.content.clear()
             self.between.clear()
             self.wrote_content = False

@@ -112,6 +112,10 @@ class TextReader:
         self._literal = literal
         self._wrote = self._wrote or not literal
 
+    def forget_space(self) -> None:
+        """The white space so far was the prompt's, not the turn's."""
+        self._space = []
+
     # ---- the reader's contract
     def read(self, parser: "Parser") -> bool:
         if self._literal:
