@@ -98,12 +98,15 @@ class _Compiler:
                 return inner
             case Call(child):
                 return self.call(child)
-            case Interleaved(text, child):
-                return self.interleaved(self.part(text, scope), self.part(child, scope))
-            case Messages():
-                return self.messages(node, scope)
+            case Interleaved() | Messages():
+                return self.around_text(node, scope)
             case _:
                 return self.leaf(node, scope)
+
+    def around_text(self, node: Interleaved | Messages, scope: int) -> _Part:
+        if isinstance(node, Messages):
+            return self.messages(node, scope)
+        return self.interleaved(self.part(node.text, scope), self.part(node.node, scope))
 
     def leaf(self, leaf: Leaf, scope: int) -> _Part:
         position = Position(leaf, scope)

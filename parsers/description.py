@@ -120,10 +120,10 @@ class NameKeyedCall:
 class TaggedArguments:
     """Arguments as tagged text, each `header` value `close`.
 
-    `header` holds `{key}`, and where the format itself says what a value is `{string}` (`true` for text, `false` for JSON) or
-    `{type}` (a type of JSON Schema's); spaces in it stand for any whitespace and its quotes may be missing. `trim`: one newline on either side of a value is
-    framing; without it values are verbatim. `joint` is written between two arguments and after the last.
-    `unwrap` are keys that models wrap all arguments in; they are undone unless the tool declares such a property.
+    `header` holds `{key}`, and where the format itself says what a value is `{string}` (`true` for text, `false` for JSON)
+    or `{type}` (a type of JSON Schema's); spaces in it stand for any whitespace and its quotes may be missing. `trim`: one
+    newline on either side of a value is framing; without it values are verbatim. `joint` is written between two arguments
+    and after the last. `unwrap` are keys that models wrap all arguments in; they are undone unless the tool declares such a property.
     `aside`: a text with `{type}` that may stand before the header's last tag; it is not written. `spaces`: texts that models
     write for the header's spaces. `escaped`: `&amp;` and `&quot;` stand in a key for the characters they name. `cdata`: a value
     with `<`, `&` or a newline in it stands between `<![CDATA[` and `]]>`. `declared`: a first argument that the tool does not
@@ -250,9 +250,9 @@ class Said:
 class Messages:
     """A turn made of messages that control tokens delimit.
 
-    Written: thinking, content, calls, with `between` between two of them; content before calls as `preamble`, where there is one,
-    else as `answer`; `calls` for all calls where it holds a `Many`, else once for each. Read: any messages in any order and number,
-    and `others` besides; `between` may be missing. White space beside content belongs to it. A call ends reasoning.
+    Written: thinking, content, calls, with `between` between two of them; content before calls as `preamble`, where there is
+    one, else as `answer`; `calls` for all calls where it holds a `Many`, else once for each. Read: any messages in any order and
+    number, and `others` besides; `between` may be missing. White space beside content belongs to it. A call ends reasoning.
     """
 
     calls: "Node"

@@ -302,9 +302,14 @@ class Parser:
         if known is None and self.draft is not None:
             self.abandon_draft()
             return False
+        unknown = f"the model called {name!r}, which is not among the tools of the request"
+        if known is None and self.home is not None and self.home.channel == "reasoning":
+            self.notice("undeclared", unknown)
+            self.reject("literal_marker", unknown)
+            return False
         self.call_open = True
         if known is None:
-            self.notice("undeclared", f"the model called {name!r}, which is not among the tools of the request")
+            self.notice("undeclared", unknown)
             self.give_back()
             self.muted = True
             return True

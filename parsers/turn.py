@@ -96,6 +96,7 @@ def _start_markers(turn: Node) -> tuple[str, frozenset[str], tuple[str, ...]]:
     """The marker that opens the thinking, those that close it, and those that may stand first in a turn that does not think."""
     opener, closers = "", set[str]()
     others: set[str] = set()
+    in_content: set[str] = set()
     for position in reachable(compiled(turn)):
         reasoning = position.text
         if reasoning is not None and isinstance(reasoning.leaf, Text) and reasoning.leaf.channel == "reasoning":
@@ -104,5 +105,7 @@ def _start_markers(turn: Node) -> tuple[str, frozenset[str], tuple[str, ...]]:
                 others.update(position.leaf.texts())
             closers.update(text for text, target in reasoning.markers.items() if target.text is not None)
         elif isinstance(position.leaf, Text) and position.leaf.channel == "content":
+            in_content.update(position.markers)
             others.update(text for text, target in position.markers.items() if target.text is None)
+    closers -= in_content
     return opener, frozenset(closers), tuple(sorted(others - closers))

@@ -79,14 +79,20 @@ def _text(node: Node, scene: _Scene) -> str:
             return ""
         case Either(nodes):
             return _text(nodes[0], scene)
+        case Interleaved() | Messages() | Many():
+            return _several(node, scene)
+        case _:
+            return _leaf(node, scene)
+
+
+def _several(node: Interleaved | Messages | Many, scene: _Scene) -> str:
+    match node:
         case Interleaved(text, child):
             return _interleaved(text, child, scene)
         case Messages():
             return _messages(node, scene)
         case Many(child, separator):
             return separator.join(_text(child, _Scene(scene.message, [call])) for call in scene.calls)
-        case _:
-            return _leaf(node, scene)
 
 
 def _leaf(node: Node, scene: _Scene) -> str:
@@ -107,14 +113,21 @@ def _leaf(node: Node, scene: _Scene) -> str:
             return f'{{{known}"{name[0]}": {quoted(scene.call.name)}, "{arguments[0]}": {scene.call.arguments}}}'
         case NameKeyedCall():
             return f"{{{quoted(scene.call.name)}: {scene.call.arguments}}}"
+        case _:
+            return _untyped(node, scene.call)
+
+
+def _untyped(node: Node, call: ToolCall) -> str:
+    """Arguments that are not written as JSON."""
+    match node:
         case TaggedArguments():
-            return _tagged(node, scene.call)
+            return _tagged(node, call)
         case ElementArguments(prefix):
-            return "".join(_element(prefix, key, value) for key, value in _members(scene.call).items())
+            return "".join(_element(prefix, key, value) for key, value in _members(call).items())
         case QuotedArguments(quote):
-            return _quoted_value(_members(scene.call), quote)
+            return _quoted_value(_members(call), quote)
         case PythonCall():
-            return _python(scene.call)
+            return _python(call)
         case _:
             raise UnwritableError(f"{type(node).__name__} cannot be written")
 

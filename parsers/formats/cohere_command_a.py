@@ -35,6 +35,7 @@ FORMAT = Format(
     models="Command A, Command A Reasoning, Command A+, North",
     stop=("<|END_OF_TURN_TOKEN|>",),
     ids="decimal numbers, counted over the conversation",
+    thinks_in_prompt=True,
     turn=Messages(
         seq(
             marker("<|START_ACTION|>", "Action:\n```json", "Action: ```json"),

@@ -28,6 +28,7 @@ FORMAT = Format(
     aliases=("gemma", "gemma_4", "diffusiongemma"),
     models="Gemma 4, DiffusionGemma",
     stop=("<turn|>", "<|tool_response>"),
+    thinks_in_prompt=True,
     turn=Messages(
         seq(
             marker("<|tool_call>"),

@@ -28,6 +28,7 @@ FORMAT = Format(
     name="k2_horizon",
     models="K2-Horizon",
     stop=("<|im_end|>", "<ifm|im_end>"),
+    thinks_in_prompt=True,
     turn=Messages(
         seq(
             marker("<ifm|tool_calls>"),

@@ -25,6 +25,7 @@ FORMAT = Format(
     models="Kimi K2, K2-Thinking, K2.5, K2.6, K2.7",
     stop=("<|im_end|>", "[EOS]"),
     ids="functions.NAME:NUMBER, counted over the conversation",
+    thinks_in_prompt=True,
     turn=Messages(
         seq(
             soft(marker("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")),

@@ -49,7 +49,8 @@ class FrameReader:
         if parser.skip_space():
             watched = _watched(self._position, parser.format.stop)
             match = whole(watched).match(parser.buffer, parser.at)
-            if match is None and parser.has_messages and cut_off(watched, parser.buffer, parser.at, sure=parser.call_open) == parser.at:
+            cut = cut_off(watched, parser.buffer, parser.at, sure=parser.call_open) if parser.has_messages else None
+            if match is None and cut == parser.at:
                 skip_cut_off(parser)
                 return True
             self._next(parser, match.group(1) if match is not None else None)

@@ -36,7 +36,7 @@ def _key_pattern(quote: str) -> re.Pattern[str]:
 class QuotedReader:
     """Reads the arguments of one call."""
 
-    __slots__ = ("_begun", "_bare", "_key", "_key_of", "_parts", "_position", "_quote", "_stack", "_step", "_types", "_value")
+    __slots__ = ("_bare", "_begun", "_key", "_key_of", "_parts", "_position", "_quote", "_stack", "_step", "_types", "_value")
 
     def __init__(self, position: Position) -> None:
         assert isinstance(position.leaf, QuotedArguments)
