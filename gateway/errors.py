@@ -152,13 +152,17 @@ class BackendGarbled(BackendError):
     code = "backend_garbled"
 
 
-class ToolCallInvalid(BackendError):
-    """The model's call does not satisfy what the request demanded of it."""
+class AnswerInvalid(BackendError):
+    """The model's answer does not satisfy what the request demanded of it."""
+
+
+class ToolCallInvalid(AnswerInvalid):
+    """A call breaks its tool's schema, or there is none where one was demanded."""
 
     code = "tool_call_invalid"
 
 
-class ContentInvalid(BackendError):
+class ContentInvalid(AnswerInvalid):
     """The model's answer does not satisfy the strict response format."""
 
     code = "response_format_invalid"

@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import fields
 
 from gateway.backends.base import CountsTokens
 from gateway.chat.events import Batch, Piece, Usage
 from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest
-from gateway.errors import BackendGarbled, GatewayError, RequestError
+from gateway.errors import AnswerInvalid, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
 from gateway.planning.planner import prompt_of
 from gateway.telemetry.observer import Observer, Record
 
+from .again import second_request
 from .choice import Choice
 
 __all__ = ["Pipeline", "Turn"]
@@ -27,11 +29,22 @@ class Turn:
     def __init__(self, spec: ModelSpec, plan: Plan, record: Record) -> None:
         self.spec = spec
         self.plan = plan
-        self.reads: AsyncIterator[Sequence[Piece]]
-        report_only = spec.strict == "report"
-        self._choices = [Choice(plan, record, report_only=report_only) for _ in range(plan.sampling.n)]
+        self.warnings = plan.warnings
+        """What was accepted but is not, or not wholly, in effect."""
+        self._engine = AsyncExitStack()
+        self._reads: AsyncIterator[Sequence[Piece]]
         self._record = record
-        self._usage: Usage | None = None
+        self._spent = Usage(0, 0)
+        self._attempts = 2 if spec.strict == "retry" and plan.sampling.n == 1 else 1
+        self._prepare(plan)
+
+    async def start(self) -> None:
+        """Have the engine begin; GatewayError when it does not."""
+        self._reads = await self._engine.enter_async_context(self.spec.backend.stream(self.plan))
+
+    async def stop(self) -> None:
+        """Have the engine stop, wherever it is."""
+        await self._engine.aclose()
 
     @property
     def model(self) -> str:
@@ -39,13 +52,11 @@ class Turn:
         return self.spec.name
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What was accepted but is not, or not wholly, in effect."""
-        return self.plan.warnings
-
-    @property
     def usage(self) -> Usage:
-        """Tokens spent so far: the engine's figures, else counted from what came."""
+        """Tokens spent so far, over all attempts: the engine's figures, else counted from what came."""
+        return _sum(self._spent, self._used())
+
+    def _used(self) -> Usage:
         counted = sum(choice.tokens for choice in self._choices)
         reasoning = sum(choice.reasoning_tokens for choice in self._choices)
         known = self._usage
@@ -56,18 +67,52 @@ class Turn:
 
     async def __aiter__(self) -> AsyncIterator[list[Batch]]:
         try:
-            async for pieces in self.reads:
-                batches = self._batches(pieces)
-                if batches:
-                    yield batches
-                if self._cut_short():
+            while self._attempts:
+                self._attempts -= 1
+                try:
+                    async for batches in self._attempt():
+                        yield batches
                     return
-            if not all(choice.done for choice in self._choices):
-                raise BackendGarbled("The engine's answer ended before its turn did.")
+                except AnswerInvalid as problem:
+                    await self._begin_again(problem)
         except GatewayError as error:
             # a protocol answers it inside its stream, so it may never reach the context that opened this turn
             self._record.failed(error.status, error.code or error.type)
             raise
+
+    def _prepare(self, plan: Plan) -> None:
+        self.plan = plan
+        policy = "fail" if self.spec.strict == "retry" and plan.sampling.n > 1 else self.spec.strict
+        self._choices = [Choice(plan, self._record, policy=policy) for _ in range(plan.sampling.n)]
+        self._usage: Usage | None = None
+
+    async def _attempt(self) -> AsyncIterator[list[Batch]]:
+        async for pieces in self._reads:
+            batches = self._batches(pieces)
+            if batches:
+                yield batches
+            if self._cut_short():
+                return
+        if not all(choice.done for choice in self._choices):
+            raise BackendGarbled("The engine's answer ended before its turn did.")
+
+    async def _begin_again(self, problem: AnswerInvalid) -> None:
+        """Ask once more, with what was wrong in the conversation; the problem itself where there is no attempt left, or where the
+        model's template or context does not take the second question."""
+        if not self._attempts:
+            self._record.steps["failed"] += 1
+            raise problem
+        request = second_request(self.plan.request, self._choices[0].answer(), problem)
+        await self.stop()
+        try:
+            plan = await asyncio.to_thread(make_plan, request, self.spec)
+        except RequestError:
+            self._record.steps["failed"] += 1
+            raise problem from None
+        self._record.steps["retried"] += 1
+        self._spent = self.usage
+        self._prepare(plan)
+        await self.start()
 
     def _batches(self, pieces: Sequence[Piece]) -> list[Batch]:
         batches: list[Batch] = []
@@ -126,11 +171,12 @@ class Pipeline:
             plan = await asyncio.to_thread(make_plan, request, spec)
             _note_plan(record, plan, spec)
             turn = Turn(spec, plan, record)
-            async with spec.backend.stream(plan) as turn.reads:
-                try:
-                    yield turn
-                finally:
-                    _note_usage(record, turn.usage)
+            try:
+                await turn.start()
+                yield turn
+            finally:
+                _note_usage(record, turn.usage)
+                await turn.stop()
         except GatewayError as error:
             record.failed(error.status, error.code or error.type)
             raise
@@ -149,6 +195,10 @@ def _note_plan(record: Record, plan: Plan, spec: ModelSpec) -> None:
     record.tool_choice = plan.request.tool_choice.mode
     record.tools = len(plan.request.tools)
     record.constraint = plan.constraint.kind if plan.constraint else ""
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(*(getattr(one, each.name) + getattr(other, each.name) for each in fields(Usage)))
 
 
 def _note_usage(record: Record, usage: Usage) -> None:

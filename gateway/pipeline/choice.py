@@ -1,13 +1,15 @@
-"""One choice of a turn: its parser, the demand on it, and where it ends."""
+"""One choice of a turn: its parser, the guard at its end, and where it is cut."""
 
 import logging
 
 from gateway.chat.events import Piece
 from gateway.chat.plan import Plan
+from gateway.errors import AnswerInvalid
 from gateway.telemetry.observer import Record
-from parsers import Event, Finish, Notice, Parser, ReasoningDelta, ToolCallStart
+from parsers import Event, Finish, Message, Notice, Parser, ReasoningDelta, ToolCallStart, fold
 
-from .demand import Demand
+from .decline import Decline
+from .guard import Guard, Policy
 
 SECOND_CALL = "generation was ended where a second call began, because only one was asked for"
 log = logging.getLogger(__name__)
@@ -16,19 +18,23 @@ log = logging.getLogger(__name__)
 class Choice:
     """Pieces in, events out. `done` once its Finish is out, `cut` when that was our doing."""
 
-    def __init__(self, plan: Plan, record: Record, *, report_only: bool) -> None:
+    def __init__(self, plan: Plan, record: Record, *, policy: Policy) -> None:
         self.done = False
         self.cut = False
         self.tokens = 0
         self.reasoning_tokens = 0
         self._parser = Parser(plan.format, tools=plan.tools, opening=plan.prompt.opening, prompt_known=True)
-        self._demand = Demand.of(plan)
+        self._guard = Guard(plan, record, policy=policy)
+        self._decline = Decline(plan.hidden) if plan.hidden is not None else None
         self._single = bool(plan.tools) and (plan.request.tool_choice.mode == "named" or not plan.request.parallel_tool_calls)
         self._record = record
-        self._report_only = report_only
+        self._seen: list[Event] | None = [] if policy == "retry" else None
+        self._raw: list[str] | None = [] if log.isEnabledFor(logging.DEBUG) else None
 
     def take(self, piece: Piece) -> list[Event]:
-        """The events this piece gives; BackendError when they break what the request demanded."""
+        """The events of which the client may know now; AnswerInvalid when the turn breaks what the request demanded."""
+        if self._raw is not None:
+            self._raw.append(piece.text)
         events = self._parser.feed(piece.text) if piece.text else []
         if piece.finish_reason is not None:
             events += self._parser.finish(piece.finish_reason)
@@ -36,10 +42,31 @@ class Choice:
         self._count_tokens(piece, events)
         if self._single:
             events = self._ended_at_second_call(events)
-        if events:
-            self._record.count(events)
-            events = self._held(events)
-        return events
+        if self._decline is not None:
+            events = self._without_hidden(events, self._decline)
+        return self._guarded(events) if events else events
+
+    def answer(self) -> Message:
+        """The turn so far, also what was held back; kept where it may be asked for again."""
+        return fold(self._seen or ())
+
+    def _guarded(self, events: list[Event]) -> list[Event]:
+        self._record.count(events)
+        if self._seen is not None:
+            self._seen += events
+        try:
+            return self._guard.passed(events)
+        except AnswerInvalid:
+            if self._raw is not None:
+                log.debug("refused turn: %r", "".join(self._raw))
+            raise
+
+    def _without_hidden(self, events: list[Event], decline: Decline) -> list[Event]:
+        seen = decline.without(events)
+        if decline.declined and not self._guard.demand.excused:
+            self._guard.demand.excused = True
+            self._record.steps["declined"] += 1
+        return seen
 
     def _count_tokens(self, piece: Piece, events: list[Event]) -> None:
         tokens = (1 if piece.text else 0) if piece.token_ids is None else len(piece.token_ids)
@@ -56,24 +83,4 @@ class Choice:
         return events
 
     def _completed_before(self, events: list[Event]) -> bool:
-        return self._demand.completed > 0 or any(getattr(event, "complete", False) for event in events)
-
-    def _held(self, events: list[Event]) -> list[Event]:
-        """The same events, with what breaks the demand raised or noted."""
-        noted: list[Event] | None = None
-        for place, event in enumerate(events):
-            problem = self._demand.broken(event)
-            if problem is None:
-                if noted is not None:
-                    noted.append(event)
-                continue
-            self._record.refused += 1
-            log.warning("refused: %s", problem)
-            if not self._report_only:
-                raise problem
-            notice = Notice("malformed", problem.message)
-            noted = list(events[:place]) if noted is None else noted
-            # a Finish is the last of all events
-            noted += [notice, event] if type(event) is Finish else [event, notice]
-            self._record.count([notice])
-        return events if noted is None else noted
+        return self._guard.demand.completed > 0 or any(getattr(event, "complete", False) for event in events)

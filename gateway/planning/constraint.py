@@ -6,34 +6,61 @@ from typing import Literal
 
 import parsers
 from gateway.chat.plan import Constraint, Dialect
-from gateway.chat.request import ChatRequest
+from gateway.chat.request import ChatRequest, ResponseFormat
 from gateway.errors import GatewayError, ToolSchemaInvalid
 from parsers import ConstraintError, Format, Tool
 
-from . import content, grammar_check
+from . import content, grammar_check, unheld
 from .catalog import ModelSpec
 
-CONTENT_FREE = "response_format is not enforced here while the model may call tools"
+CONTENT_FREE = "response_format is not enforced while decoding here, where the model may call tools instead"
 NO_DIALECT = "this engine takes no constraints: calls are checked once they are written"
-NO_DIALECT_FOR_CONTENT = "this engine takes no constraints: response_format is not enforced"
+NO_DIALECT_FOR_CONTENT = "this engine takes no constraints: response_format is not enforced while decoding"
 
 
-def for_request(request: ChatRequest, spec: ModelSpec, *, tools: tuple[Tool, ...], opening: str) -> tuple[Constraint | None, str]:
-    """The constraint, and a warning ("" when there is none) about what it does not hold.
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What holds decoding, and what is checked only behind it."""
 
-    `tools` are those a call may name; `opening` is what the template wrote of the turn.
-    """
+    constraint: Constraint | None = None
+    warnings: tuple[str, ...] = ()
+    loose: frozenset[str] = frozenset()
+    """Tools whose calls the constraint does not hold, or not wholly."""
+    loose_answer: bool = False
+    """The same of the response format."""
+
+
+def for_request(request: ChatRequest, spec: ModelSpec, *, tools: tuple[Tool, ...], opening: str) -> Limit:
+    """The limit on decoding. `tools` are those a call may name; `opening` is what the template wrote of the turn."""
     forced = request.tool_choice.mode in ("required", "named")
-    by_tools = forced or any(tool.strict for tool in tools)
-    by_content = request.response_format.kind != "text" and not forced
-    if spec.backend.dialect is None:
-        return None, NO_DIALECT_FOR_CONTENT if by_content else NO_DIALECT if by_tools else ""
-    build = _Builder(request, spec.format, tools, spec.backend.dialect, opening)
-    if by_content and tools:
-        return build.calls_or_content(strict=by_tools)
-    if by_content:
-        return build.content()
-    return (build.calls("required" if forced else "auto"), "") if by_tools else (None, "")
+    held = tuple(tool for tool in tools if forced or tool.strict)
+    narrowed = request.tool_choice.allowed is not None and len(tools) < len(request.tools)
+    wanted = request.response_format if request.response_format.kind != "text" and not forced else None
+    dialect = spec.backend.dialect
+    if dialect is None:
+        warnings = (NO_DIALECT_FOR_CONTENT,) if wanted else (NO_DIALECT,) if held else ()
+        return Limit(None, warnings, frozenset(tool.name for tool in held), wanted is not None)
+    build = _Builder(request, spec.format, tools, dialect, opening)
+    by_tools = bool(held) or narrowed
+    if wanted is None:
+        constraint, warning = (build.calls("required" if forced else "auto") if by_tools else None), ""
+    elif tools:
+        constraint, warning = build.calls_or_content(strict=by_tools)
+    else:
+        constraint, warning = build.content()
+    return _told(Limit(constraint, (warning,) if warning else ()), held, wanted, dialect)
+
+
+def _told(limit: Limit, held: Sequence[Tool], wanted: ResponseFormat | None, dialect: Dialect) -> Limit:
+    """The limit, with what it leaves to the check behind decoding."""
+    left = {tool.name: found for tool in held if (found := unheld.places(tool.parameters, dialect))}
+    warnings = [unheld.warning(f"function '{name}'", found) for name, found in left.items()]
+    answer = unheld.places(wanted.schema, dialect) if wanted is not None and wanted.schema and not limit.warnings else []
+    if wanted is not None and answer:
+        warnings.append(unheld.warning(f"response_format '{wanted.name}'", answer))
+    loose = frozenset(left) if limit.constraint is not None else frozenset(tool.name for tool in held)
+    loose_answer = wanted is not None and bool(limit.warnings or answer)
+    return Limit(limit.constraint, (*limit.warnings, *warnings), loose, loose_answer)
 
 
 @dataclass(frozen=True, slots=True)

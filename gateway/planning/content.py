@@ -12,7 +12,7 @@ from parsers.grammars.schema_for_xgrammar import schema_for_xgrammar
 
 from . import grammar_check
 
-REASONS_FIRST = "response_format is not enforced: this engine cannot hold the answer to it after reasoning"
+REASONS_FIRST = "response_format is not enforced while decoding: this engine cannot hold the answer to it after reasoning"
 
 
 def constraint_for(wanted: ResponseFormat, fmt: Format, *, dialect: Dialect, opening: str) -> tuple[Constraint | None, str]:

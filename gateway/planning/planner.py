@@ -9,16 +9,18 @@ from parsers import Tool
 
 from . import constraint
 from .catalog import ModelSpec
+from .no_tool import no_tool
 from .strict import with_usable_schemas
 
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
     """What the engine is asked. Takes milliseconds of processor time (template, tokens, grammar): call it in a thread."""
     request = with_usable_schemas(request, spec.strict_policy)
-    prompt = _rendered(request, spec)
-    tools = callable_tools(request)
+    hidden = _hidden_tool(request, spec)
+    prompt = _rendered(request, spec, hidden)
+    tools = (*callable_tools(request), *hidden)
     sampling, shortened = _fitted(_with_defaults(request.sampling, spec), prompt, spec)
-    limit, unheld = constraint.for_request(request, spec, tools=tools, opening=prompt.opening)
+    limit = constraint.for_request(request, spec, tools=tools, opening=prompt.opening)
     return Plan(
         request=request,
         model=spec.engine_model,
@@ -26,19 +28,30 @@ def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
         prompt=prompt,
         tools=tools,
         sampling=sampling,
-        constraint=limit,
+        constraint=limit.constraint,
+        loose=limit.loose,
+        loose_answer=limit.loose_answer,
+        hidden=hidden[0].name if hidden else None,
         stop_token_texts=tuple(spec.format.stop),
-        warnings=(*request.warnings, *prompt.warnings, *filter(None, (shortened, unheld))),
+        warnings=(*request.warnings, *prompt.warnings, *filter(None, (shortened, *limit.warnings))),
     )
 
 
 def prompt_of(request: ChatRequest, spec: ModelSpec) -> Prompt:
     """The rendered request, however long it is."""
-    return _rendered(with_usable_schemas(request, spec.strict_policy), spec)
+    request = with_usable_schemas(request, spec.strict_policy)
+    return _rendered(request, spec, _hidden_tool(request, spec))
 
 
-def _rendered(request: ChatRequest, spec: ModelSpec) -> Prompt:
-    shown = () if request.tool_choice.mode == "none" else request.tools
+def _hidden_tool(request: ChatRequest, spec: ModelSpec) -> tuple[Tool, ...]:
+    """The function with which the model may decline, where it must call one and its entry allows it."""
+    if spec.required_fallback == "none" or request.tool_choice.mode != "required":
+        return ()
+    return (no_tool(tool.name for tool in request.tools),)
+
+
+def _rendered(request: ChatRequest, spec: ModelSpec, hidden: tuple[Tool, ...]) -> Prompt:
+    shown = () if request.tool_choice.mode == "none" else (*request.tools, *hidden)
     return spec.renderer.render(request.messages, shown, request.template_kwargs)
 
 

@@ -4,7 +4,7 @@ Nothing is ever fetched: a `$ref` resolves inside its own schema or the schema i
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -46,7 +46,7 @@ def canonical(schema: Mapping[str, Any]) -> str:
 def violation(arguments: str, schema: Mapping[str, Any]) -> str | None:
     """How JSON text breaks a schema (place and rule, never the value); None when it is an object that satisfies it."""
     try:
-        value = json.loads(arguments, parse_constant=_no_constant)
+        value = json.loads(arguments, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         return f"arguments are not JSON: {error}"
     if not isinstance(value, dict):
@@ -68,7 +68,25 @@ def value_violation(value: Any, schema: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _no_constant(name: str) -> None:
+def errors_of(value: Any, schema: Mapping[str, Any]) -> Iterator[ValidationError]:
+    """Everything about a value that breaks a schema."""
+    return iter(_compiled(canonical(schema)).iter_errors(value)) if schema else iter(())
+
+
+def answer_violation(text: str, schema: Mapping[str, Any] | None) -> str | None:
+    """How an answer breaks the schema that it is held to (None: it must be any object); None when it does not."""
+    if schema is None:
+        problem = violation(text, {})
+        return problem and problem.replace("arguments are", "it is")
+    try:
+        value = json.loads(text, parse_constant=no_constant)
+    except (ValueError, RecursionError) as error:
+        return f"it is not JSON: {error}"
+    return value_violation(value, schema)
+
+
+def no_constant(name: str) -> NoReturn:
+    """What a JSON reader is to do with NaN and Infinity."""
     raise ValueError(f"{name} is not JSON")
 
 

@@ -28,6 +28,7 @@ class Metrics:
         self.truncated = counter("tool_calls_truncated", "Calls that the end of the turn cut short", *turn)
         self.refused = counter("tool_calls_refused", "Calls that broke what the request demanded", *turn)
         self.notices = counter("notices", "What was remarkable about turns, by kind", *turn, "kind")
+        self.checks = counter("checks", "What holding calls and answers to the request's demands came to", *turn, "step")
         self.first_event = histogram("first_event_seconds", "From the request to the first event of its turn", "model")
         self.duration = histogram("request_seconds", "From the request to the end of its turn", "model")
         self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)

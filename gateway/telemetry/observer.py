@@ -34,6 +34,8 @@ class Record:
     truncated: int = 0
     refused: int = 0
     notices: Counter[str] = field(default_factory=Counter)
+    steps: Counter[str] = field(default_factory=Counter)
+    """What holding the turn to the request's demands came to: valid, repaired, retried, reported, failed, declined."""
     started: float = field(default_factory=time.perf_counter)
     first: float | None = None
 
@@ -95,6 +97,8 @@ class Observer:
                 counter.labels(*turn).inc(amount)
         for kind, amount in record.notices.items():
             metrics.notices.labels(*turn, kind).inc(amount)
+        for step, amount in record.steps.items():
+            metrics.checks.labels(*turn, step).inc(amount)
         for kind in ("prompt", "completion", "cached"):
             metrics.tokens.labels(record.model, kind).inc(getattr(record, f"{kind}_tokens"))
 
@@ -117,4 +121,5 @@ class Observer:
             "calls_truncated": record.truncated or None,
             "calls_refused": record.refused or None,
             "notices": dict(record.notices) or None,
+            "checks": dict(record.steps) or None,
         }
