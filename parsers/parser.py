@@ -140,7 +140,7 @@ class Parser:
         if self.draft is not None:
             self.draft.raw.append(raw)
         if self.muted:
-            self.emit_text("content", raw)
+            self.emit_text(self._home_channel(), raw)
         elif self.held is not None:
             self.held.append(raw)
 
@@ -196,7 +196,11 @@ class Parser:
         held = "".join(self.held or ())
         self.held = None
         if held:
-            self.emit_text(self.home.channel if self.home is not None else "content", held)
+            self.emit_text(self._home_channel(), held)
+
+    def _home_channel(self) -> Channel:
+        """The channel that a call stands in, for what turns out to be text."""
+        return self.home.channel if self.home is not None else "content"
 
     def begin_draft(self, home: TextReader, marker: str, space: list[str]) -> None:
         """From here on nothing is given out until the turn ends behind the call, or shows that it was none."""

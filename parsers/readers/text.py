@@ -179,7 +179,7 @@ class TextReader:
             parser.hold(self._space)
         elif parser.muted_tail and marker in self._table.own:  # the closer of a call that is text is text
             self._flush_space(parser)
-            parser.pass_text("content", parser.at + len(marker))
+            parser.pass_text(self.channel, parser.at + len(marker))
             parser.go(target)
             return
         self._space = []
