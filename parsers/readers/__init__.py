@@ -43,9 +43,11 @@ class Reader(Protocol):
 
 def reader_of(position: Position) -> Reader:
     """A fresh reader for the region at this position."""
+    from .arguments import ArgumentsReader
     from .elements import ElementsReader
     from .frame import NameReader
-    from .json_call import ArgumentsReader, JsonCallReader, NameKeyedReader
+    from .json_call import JsonCallReader
+    from .name_keyed import NameKeyedReader
     from .pythonic import PythonCallReader
     from .quoted import QuotedReader
     from .tagged import TaggedReader
@@ -55,8 +57,8 @@ def reader_of(position: Position) -> Reader:
             return NameReader(position)
         case JsonArguments():
             return ArgumentsReader(position)
-        case JsonCall():
-            return JsonCallReader(position)
+        case JsonCall() as leaf:
+            return JsonCallReader(position, leaf)
         case NameKeyedCall():
             return NameKeyedReader(position)
         case ElementArguments():

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable
 from functools import lru_cache
 
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 

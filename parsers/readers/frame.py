@@ -1,5 +1,6 @@
 """What stands between regions: markers with whitespace around them, and names."""
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,14 @@ def texts_behind(position: Position) -> tuple[str, ...]:
 def _watched(position: Position, ends: tuple[str, ...]) -> tuple[str, ...]:
     """What may come next, and the tokens that are skipped wherever they stand."""
     return in_order([*position.markers, *position.openers, *ends, *SENTINELS])
+
+
+def within(text: re.Pattern[str], begun: re.Pattern[str], parser: "Parser") -> tuple[re.Match[str] | None, bool]:
+    """The text that stands here, if it is no longer than a name may be; and whether it may be one that is still arriving."""
+    end = parser.at + NAME_LIMIT
+    match = text.match(parser.buffer, parser.at, end)
+    waits = match is None and len(parser.buffer) < end and begun.match(parser.buffer, parser.at) is not None
+    return match, waits
 
 
 class FrameReader:

@@ -28,6 +28,19 @@ _CONTROL = {chr(code): f"\\u{code:04x}" for code in range(32)} | {
 }
 
 
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def is_encodable(text: str) -> bool:
+    """Whether a text holds whole characters only, no lone half of a surrogate pair: those cannot be sent."""
+    return _HALF.search(text) is None
+
+
+def encodable(written: str) -> str:
+    """The same JSON text with lone halves of surrogate pairs escaped."""
+    return _HALF.sub(lambda half: f"\\u{ord(half.group()):04x}", written)
+
+
 class State(Enum):
     """What the value is at."""
 
@@ -48,7 +61,20 @@ class State(Enum):
 class JsonValue:
     """An incremental JSON value. `feed` consumes, `out` collects the JSON text, `state` says DONE or BAD at the end."""
 
-    __slots__ = ("_comma", "_escape", "_is_key", "_quote", "_scalar", "begun", "depth_limit", "out", "python", "repairs", "stack", "state")
+    __slots__ = (
+        "_comma",
+        "_escape",
+        "_is_key",
+        "_quote",
+        "_scalar",
+        "begun",
+        "depth_limit",
+        "out",
+        "python",
+        "repairs",
+        "stack",
+        "state",
+    )
 
     def __init__(self, *, python: bool = False) -> None:
         self.state = State.VALUE

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from .frame import NAME_LIMIT
+from .frame import within
 from .json_value import JsonValue, State
 from .values import quoted
 
@@ -45,9 +45,9 @@ class PythonCallReader:
         return False
 
     def _name(self, parser: "Parser") -> bool:
-        match = _NAME.match(parser.buffer, parser.at)
-        if match is None or match.end() - parser.at > NAME_LIMIT:
-            if match is None and _OPEN_NAME.match(parser.buffer, parser.at) and len(parser.buffer) - parser.at <= NAME_LIMIT:
+        match, waits = within(_NAME, _OPEN_NAME, parser)
+        if match is None:
+            if waits:
                 return False
             parser.reject("literal_marker", "what stands there is not a Python call")
             return True
@@ -74,9 +74,9 @@ class PythonCallReader:
         return True
 
     def _keyword(self, parser: "Parser") -> bool:
-        match = _KEYWORD.match(parser.buffer, parser.at)
-        if match is None or match.end() - parser.at > NAME_LIMIT:
-            if match is None and _OPEN_KEYWORD.match(parser.buffer, parser.at) and len(parser.buffer) - parser.at <= NAME_LIMIT:
+        match, waits = within(_KEYWORD, _OPEN_KEYWORD, parser)
+        if match is None:
+            if waits:
                 return False
             parser.reject("malformed", "an argument without a name cannot be read")
             return True

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..message import Tool
 from ..schema import property_of, types_of
-from .json_value import JsonValue, State
+from .json_value import JsonValue, State, encodable
 
 
 def allowed_types(tool: Tool | None, key: str) -> frozenset[str]:
@@ -104,7 +104,7 @@ def _python_container(word: str) -> str | None:
         return None
     try:
         value: Any = ast.literal_eval(word)
-        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        written = encodable(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
     return written if isinstance(value, Mapping | list) else None

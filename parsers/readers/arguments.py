@@ -1,0 +1,119 @@
+"""The arguments of a call where they are one JSON value of their own."""
+
+import json
+from typing import TYPE_CHECKING, Literal
+
+from ..automaton import Position
+from .json_value import JsonValue, State, encodable
+
+if TYPE_CHECKING:
+    from ..parser import Parser
+
+_BEGINNINGS = frozenset("{\"'nN")
+"""An object, a string that holds one, or `null`."""
+Outcome = Literal["more", "done", "bad"]
+
+
+class Arguments:
+    """The arguments of one call: an object that streams, or one that hides in a string, or nothing (`null`)."""
+
+    __slots__ = ("_first", "_value", "begun", "text")
+
+    def __init__(self) -> None:
+        self._value = JsonValue()
+        self._first = ""
+        self.begun = False
+        """It is certain that this is an object and not prose in braces."""
+        self.text: list[str] = []
+        """The JSON text that may be given out."""
+
+    @property
+    def repairs(self) -> set[str]:
+        """What was put right in the arguments."""
+        return self._value.repairs
+
+    def read(self, parser: "Parser") -> Outcome:
+        """Consume what has arrived."""
+        if not self._first:
+            if not parser.skip_space():
+                return "more"
+            self._first = parser.buffer[parser.at]
+            if self._first not in _BEGINNINGS:
+                return "bad"
+        value = self._value
+        parser.skip(value.feed(parser.buffer, parser.at))
+        if self._first == "{":
+            return self._stream(value)
+        if value.state is State.DONE:
+            return self._unpack(value.take())
+        return "bad" if value.state is State.BAD else "more"
+
+    def give_out(self, parser: "Parser") -> None:
+        """Emit what is ready, if the call is open."""
+        if parser.call_open and self.text:
+            parser.arguments("".join(self.text))
+            self.text.clear()
+
+    def _stream(self, value: JsonValue) -> Outcome:
+        if value.begun:
+            self.begun = True
+            self.text.append(value.take())
+        if value.state is State.BAD:
+            return "bad"
+        return "done" if value.state is State.DONE else "more"
+
+    def _unpack(self, written: str) -> Outcome:
+        """A scalar: `null` and `""` mean no arguments, a string may hold the object."""
+        scalar = json.loads(written)
+        if not scalar or (isinstance(scalar, str) and not scalar.strip()):
+            self.text.append("{}")
+        elif isinstance(scalar, str) and (inner := _object_text(scalar)) is not None:
+            self.text.append(inner)
+            self.repairs.add("arguments as a string")
+        else:
+            return "bad"
+        self.begun = True
+        return "done"
+
+
+def _object_text(text: str) -> str | None:
+    """The JSON object that is the whole of a text; None when it is something else."""
+    value = JsonValue()
+    end = value.feed(text, 0)
+    if value.state is not State.DONE or text[end:].strip():
+        return None
+    written = value.take().strip()
+    return encodable(written) if written.startswith("{") else None
+
+
+class ArgumentsReader:
+    """Arguments alone, behind a name that was read before."""
+
+    __slots__ = ("_arguments", "_position")
+
+    def __init__(self, position: Position) -> None:
+        self._position = position
+        self._arguments = Arguments()
+
+    def read(self, parser: "Parser") -> bool:
+        outcome = self._arguments.read(parser)
+        if self._arguments.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
+            return True
+        self._arguments.give_out(parser)
+        if outcome == "more":
+            return False
+        note_repairs(parser, self._arguments.repairs)
+        if outcome == "bad":
+            parser.reject("malformed", "the arguments of a call are not a JSON object")
+        else:
+            parser.go(self._position)
+        return True
+
+    def finish(self, parser: "Parser") -> bool:
+        return False
+
+
+def note_repairs(parser: "Parser", repairs: set[str]) -> None:
+    """One notice per kind of repair, if there is a call that was repaired."""
+    for repair in sorted(repairs) if parser.call_open else ():
+        parser.notice("repaired", repair)

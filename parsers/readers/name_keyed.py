@@ -1,0 +1,79 @@
+"""A call as a JSON object whose only key is the tool's name."""
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from ..automaton import Position
+from .arguments import Arguments, note_repairs
+from .frame import within
+from .json_value import is_encodable
+
+if TYPE_CHECKING:
+    from ..parser import Parser
+
+_KEY = re.compile(r'\{[ \t\r\n]*"((?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"[ \t\r\n]*:')
+_OPEN_KEY = re.compile(r'\{[ \t\r\n]*(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?)?\Z', re.DOTALL)
+
+
+class NameKeyedReader:
+    """Reads one call."""
+
+    __slots__ = ("_arguments", "_done", "_position")
+
+    def __init__(self, position: Position) -> None:
+        self._position = position
+        self._arguments: Arguments | None = None
+        self._done = False
+
+    def read(self, parser: "Parser") -> bool:
+        if self._arguments is None:
+            return self._name(parser)
+        if self._done:
+            return self._closing_brace(parser)
+        outcome = self._arguments.read(parser)
+        if self._arguments.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
+            return True
+        self._arguments.give_out(parser)
+        if outcome == "more":
+            return False
+        note_repairs(parser, self._arguments.repairs)
+        if outcome == "bad":
+            parser.reject("malformed", "the arguments of a call are not a JSON object")
+        self._done = True
+        return True
+
+    def finish(self, parser: "Parser") -> bool:
+        if self._done and parser.reason != "length":
+            self._go_on(parser)
+            return True
+        parser.skip(len(parser.buffer))
+        return False
+
+    def _name(self, parser: "Parser") -> bool:
+        match, waits = within(_KEY, _OPEN_KEY, parser)
+        if waits:
+            return False
+        name = json.loads(f'"{match.group(1)}"') if match is not None else ""
+        if match is None or not name.strip() or not is_encodable(name):
+            parser.reject("malformed", "a call's JSON is broken")
+            return True
+        parser.hold()
+        parser.name = name
+        parser.skip(match.end())
+        self._arguments = Arguments()
+        return True
+
+    def _closing_brace(self, parser: "Parser") -> bool:
+        if not parser.skip_space():
+            return False
+        if parser.buffer[parser.at] == "}":
+            parser.skip(parser.at + 1)
+            parser.go(self._position)
+        else:
+            self._go_on(parser)
+        return True
+
+    def _go_on(self, parser: "Parser") -> None:
+        parser.notice("repaired", "a missing brace")
+        parser.go(self._position)
