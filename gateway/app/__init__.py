@@ -11,6 +11,7 @@ from starlette.routing import Route
 from gateway.middleware.request_context import RequestContext
 from gateway.protocols import admin
 from gateway.protocols.chat_completions.routes import ChatCompletions
+from gateway.protocols.messages.routes import CountTokens, Messages
 from gateway.settings import Settings
 
 from .describe import describe_generation
@@ -19,8 +20,12 @@ from .house import House
 
 __all__ = ["House", "create_app"]
 
-GENERATION = ("/v1/chat/completions", "/chat/completions")
-ADMIN = frozenset({"/v1/models", "/health", "/v1/health", "/ready", "/metrics", "/version", "/docs", "/openapi.json"})
+CHAT = "/v1/chat/completions"
+MESSAGES = "/v1/messages"
+COUNT_TOKENS = "/v1/messages/count_tokens"
+GENERATION = frozenset({CHAT, MESSAGES, COUNT_TOKENS})
+"""Answered with and without /v1, which users forget."""
+ADMIN = frozenset({"/", "/v1/models", "/health", "/v1/health", "/ready", "/metrics", "/version", "/docs", "/openapi.json"})
 
 
 def create_app(settings: Settings, house: House | None = None) -> FastAPI:
@@ -34,9 +39,14 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
 
     app = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, redirect_slashes=False, redoc_url=None)
     app.include_router(admin.router(home.catalog, home.metrics, its_version()))
-    chat = ChatCompletions(home.pipeline, settings.limits)
-    for path in GENERATION:
-        app.router.routes.append(Route(path, chat, include_in_schema=False))
+    parts = (home.pipeline, settings.limits)
+    for path, endpoint in (
+        (CHAT, ChatCompletions(*parts)),
+        (MESSAGES, Messages(*parts)),
+        (COUNT_TOKENS, CountTokens(*parts)),
+    ):
+        for spelling in (path, path.removeprefix("/v1")):
+            app.router.routes.append(Route(spelling, endpoint, include_in_schema=False))
     describe_generation(app)
     translate_framework_errors(app)
     app.add_middleware(ErrorEnvelope)
@@ -54,8 +64,8 @@ def its_version() -> str:
 
 
 def _route_of(path: str) -> str:
-    if path in GENERATION:
-        return GENERATION[0]
-    if path in ADMIN:
+    if f"/v1{path}" in GENERATION:
+        return f"/v1{path}"
+    if path in ADMIN or path in GENERATION:
         return path
     return "/v1/models/{id}" if path.startswith("/v1/models/") else "other"

@@ -1,11 +1,14 @@
 """The generation routes in the server's own description: they are plain ASGI callables, which FastAPI cannot see into."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic import BaseModel
 
 from gateway.protocols.chat_completions.schema import ChatCompletionRequest
+from gateway.protocols.messages.schema import CountTokensRequest, MessagesRequest
 
 REFERENCE = "#/components/schemas/{model}"
 ERROR = {
@@ -24,6 +27,43 @@ ERROR = {
     },
     "required": ["error"],
 }
+ANTHROPIC_ERROR = {
+    "type": "object",
+    "properties": {
+        "type": {"const": "error"},
+        "error": {
+            "type": "object",
+            "properties": {"type": {"type": "string"}, "message": {"type": "string"}},
+            "required": ["type", "message"],
+        },
+        "request_id": {"type": ["string", "null"]},
+    },
+    "required": ["type", "error"],
+}
+
+
+@dataclass(frozen=True)
+class Described:
+    """One route: what it takes and what it gives."""
+
+    request: type[BaseModel]
+    summary: str
+    answer: str
+    streams: bool = True
+    error: str = "Error"
+
+
+ROUTES: Mapping[str, Described] = {
+    "/v1/chat/completions": Described(
+        ChatCompletionRequest, "Create a chat completion", "A `chat.completion`, or a stream of `chat.completion.chunk`."
+    ),
+    "/v1/messages": Described(
+        MessagesRequest, "Create a message", "A `message`, or a stream of its events.", error="AnthropicError"
+    ),
+    "/v1/messages/count_tokens": Described(
+        CountTokensRequest, "Count a message's tokens", "`input_tokens`.", streams=False, error="AnthropicError"
+    ),
+}
 
 
 def describe_generation(app: FastAPI) -> None:
@@ -32,36 +72,39 @@ def describe_generation(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _with_chat(own())
+            app.openapi_schema = _with_routes(own())
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _with_chat(document: dict[str, Any]) -> dict[str, Any]:
-    request = ChatCompletionRequest.model_json_schema(ref_template=REFERENCE)
+def _with_routes(document: dict[str, Any]) -> dict[str, Any]:
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    schemas.update(request.pop("$defs", {}))
-    schemas |= {"ChatCompletionRequest": request, "Error": ERROR}
-    document["paths"]["/v1/chat/completions"] = {
-        "post": {
-            "tags": ["generation"],
-            "summary": "Create a chat completion",
-            "description": "As OpenAI has it; unknown fields are ignored with a warning header.",
-            "operationId": "create_chat_completion",
-            "requestBody": {"required": True, "content": _json("ChatCompletionRequest")},
-            "responses": {
-                "200": {"description": "A `chat.completion`, or a stream of `chat.completion.chunk`.", "content": _answers()},
-                "default": {"description": "What went wrong.", "content": _json("Error")},
-            },
-        }
-    }
+    schemas |= {"Error": ERROR, "AnthropicError": ANTHROPIC_ERROR}
+    for path, route in ROUTES.items():
+        name = route.request.__name__
+        request = route.request.model_json_schema(ref_template=REFERENCE.replace("{model}", f"{name}.{{model}}"))
+        schemas.update({f"{name}.{inner}": schema for inner, schema in request.pop("$defs", {}).items()})
+        schemas[name] = request
+        document["paths"][path] = {"post": _operation(route)}
     return document
+
+
+def _operation(route: Described) -> dict[str, Any]:
+    kinds = ("application/json", "text/event-stream") if route.streams else ("application/json",)
+    answers = {kind: {"schema": {"type": "object" if kind == "application/json" else "string"}} for kind in kinds}
+    return {
+        "tags": ["generation"],
+        "summary": route.summary,
+        "description": "Unknown fields are ignored with a warning header.",
+        "operationId": route.summary.lower().replace("'", "").replace(" ", "_"),
+        "requestBody": {"required": True, "content": _json(route.request.__name__)},
+        "responses": {
+            "200": {"description": route.answer, "content": answers},
+            "default": {"description": "What went wrong.", "content": _json(route.error)},
+        },
+    }
 
 
 def _json(name: str) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": REFERENCE.format(model=name)}}}
-
-
-def _answers() -> dict[str, Any]:
-    return {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {"schema": {"type": "string"}}}

@@ -1,4 +1,4 @@
-"""Every failure outside of the generation routes as an answer in OpenAI's envelope, never in the framework's own words."""
+"""Every failure outside of the generation routes as an answer in the client's own protocol, never in the framework's words."""
 
 from typing import NoReturn
 
@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from gateway.errors import GatewayError, MethodNotAllowed, RequestError
 from gateway.middleware.asgi import App, Message, Receive, Scope, Send
 from gateway.protocols.answer import send_error, told
+from gateway.protocols.messages import refusal as anthropic
 
 
 class ErrorEnvelope:
@@ -32,7 +33,8 @@ class ErrorEnvelope:
         except Exception as failure:
             if started:
                 raise
-            await send_error(send, told(failure))
+            refuse = anthropic.send_error if anthropic.speaks_anthropic(scope) else send_error
+            await refuse(send, told(failure))
 
 
 def translate_framework_errors(app: FastAPI) -> None:

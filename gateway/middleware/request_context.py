@@ -11,6 +11,8 @@ from gateway.telemetry.metrics import Metrics
 from .asgi import App, Message, Receive, Scope, Send
 
 VERSION = (b"openai-version", b"2020-10-01")
+ID_HEADERS = (b"x-request-id", b"request-id")
+"""Where the clients of OpenAI and of Anthropic look for it."""
 CLIENT_IDS = (b"x-request-id", b"x-client-request-id")
 VALID_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
@@ -39,7 +41,7 @@ class RequestContext:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 took = (b"openai-processing-ms", str(int((time.perf_counter() - started) * 1000)).encode())
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", name), took, VERSION]
+                message["headers"] = [*message.get("headers", ()), *((key, name) for key in ID_HEADERS), took, VERSION]
             await send(message)
 
         token = request_id.set(name.decode())

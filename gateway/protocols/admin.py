@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -10,9 +9,11 @@ from fastapi.responses import JSONResponse
 
 from gateway.errors import BackendUnavailable
 from gateway.planning.catalog import Catalog, ModelSpec
+from gateway.protocols.messages import models as anthropic
 from gateway.telemetry.metrics import TEXT, Metrics
 
-PROTOCOLS = {"chat_completions": True, "responses": False, "messages": False}
+PROTOCOLS = {"chat_completions": True, "responses": False, "messages": True}
+Handler = Callable[..., Awaitable[Any]]
 PATIENCE = 2.0
 """Seconds an engine gets to say that it is well."""
 
@@ -24,17 +25,13 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
     async def list_models(request: Request) -> Any:
         """The served models."""
         if "anthropic-version" in request.headers:
-            return _anthropic_list(catalog)
+            return anthropic.listed(catalog, request.query_params)
         return {"object": "list", "data": [_model(spec) for spec in catalog]}
 
     async def one_model(model_id: str, request: Request) -> Any:
         """One model, by name or alias."""
         spec = catalog.find(model_id)
-        return _anthropic_model(spec) if "anthropic-version" in request.headers else _model(spec)
-
-    async def health() -> dict[str, str]:
-        """Whether the gateway's own process is well."""
-        return {"status": "ok"}
+        return anthropic.described(spec) if "anthropic-version" in request.headers else _model(spec)
 
     async def ready() -> Response:
         """Whether a request would be served now: at least one model's engine says it is well."""
@@ -48,23 +45,35 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
         """Prometheus metrics."""
         return Response(metrics.exposition(), headers={"content-type": TEXT})
 
-    async def its_version() -> dict[str, str]:
-        """The gateway's version."""
-        return {"version": version}
-
-    handlers: Mapping[str, Callable[..., Awaitable[Any]]] = {
+    handlers: Mapping[str, Handler] = {
+        **_about(version),
         "/v1/models": list_models,
         "/v1/models/{model_id:path}": one_model,
-        "/health": health,
-        "/v1/health": health,
         "/ready": ready,
         "/metrics": numbers,
-        "/version": its_version,
     }
     for path, handler in handlers.items():
         routes.add_api_route(path, handler, methods=["GET"], response_model=None)
         routes.add_api_route(path, handler, methods=["HEAD"], response_model=None, include_in_schema=False)
     return routes
+
+
+def _about(version: str) -> dict[str, Handler]:
+    """What needs no more than a running process."""
+
+    async def about() -> dict[str, str]:
+        """What answers here; clients ask for it to see whether anything does."""
+        return {"name": "toolwire", "version": version, "docs": "/docs"}
+
+    async def health() -> dict[str, str]:
+        """Whether the gateway's own process is well."""
+        return {"status": "ok"}
+
+    async def its_version() -> dict[str, str]:
+        """The gateway's version."""
+        return {"version": version}
+
+    return {"/": about, "/health": health, "/v1/health": health, "/version": its_version}
 
 
 async def _states(catalog: Catalog) -> dict[str, str]:
@@ -100,16 +109,3 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
             **PROTOCOLS,
         },
     }
-
-
-def _anthropic_list(catalog: Catalog) -> dict[str, Any]:
-    data = [_anthropic_model(spec) for spec in catalog]
-    ends = (data[0]["id"], data[-1]["id"]) if data else (None, None)
-    return {"data": data, "has_more": False, "first_id": ends[0], "last_id": ends[1]}
-
-
-def _anthropic_model(spec: ModelSpec) -> dict[str, Any]:
-    created = datetime.fromtimestamp(spec.created, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    found = {"type": "model", "id": spec.name, "display_name": spec.name, "created_at": created, "lifecycle": "active"}
-    limits = {"max_input_tokens": spec.context, "max_tokens": spec.max_tokens}
-    return {**found, **{key: value for key, value in limits.items() if value is not None}}

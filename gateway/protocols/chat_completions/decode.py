@@ -1,7 +1,7 @@
 """The wire's request as the gateway's own; the words of the protocol end here."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from gateway.chat.request import ChatRequest, ResponseFormat, Sampling, ToolChoi
 from gateway.errors import RequestError
 from gateway.protocols.tool_schema import check_response_schema
 from gateway.protocols.validation import missing, validated
+from gateway.protocols.wire import without_effect
 from gateway.settings import Limits
 from parsers import Tool
 
@@ -50,8 +51,6 @@ REFUSED = {
 }
 """Fields that would change what may be answered: ignoring them would be silent, so they are refused with the remedy."""
 
-MOST_NAMED = 16
-
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
@@ -84,7 +83,7 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
         response_format=_response_format(request, limits),
         sampling=_sampling(request),
         template_kwargs=_template_kwargs(request),
-        warnings=(*_without_effect(body), *ignored, *history.warnings),
+        warnings=(*without_effect(body, wire.ChatCompletionRequest, SILENT), *ignored, *history.warnings),
         tool_places=places_of(request),
     )
     return Incoming(chat, request.stream, options is not None and options.include_usage, legacy, request.include_reasoning)
@@ -189,12 +188,3 @@ def _schema_object(schema: dict[str, Any] | str, field: str) -> dict[str, Any]:
     if not isinstance(schema, dict):
         raise RequestError(f"Invalid value for '{field}': expected a JSON Schema.", param=field)
     return schema
-
-
-def _without_effect(body: Mapping[str, Any]) -> Iterator[str]:
-    known = wire.ChatCompletionRequest.model_fields
-    names = [name for name, value in body.items() if value is not None and name not in known and name not in SILENT]
-    for name in names[:MOST_NAMED]:
-        yield f"{name} has no effect here"
-    if len(names) > MOST_NAMED:
-        yield f"{len(names) - MOST_NAMED} more fields have no effect here"

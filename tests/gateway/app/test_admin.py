@@ -1,6 +1,7 @@
 """The control plane over a real socket."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import jsonschema_rs
@@ -53,7 +54,44 @@ def test_an_anthropic_client_gets_its_own_shape(gateway: Gateway) -> None:
     assert model["created_at"].endswith("Z")
 
 
-@pytest.mark.parametrize("path", ["/health", "/v1/health", "/ready", "/version", "/metrics", "/v1/models"])
+def test_an_anthropic_client_pages_through_the_models(tmp_path: Path) -> None:
+    models = [replay_model(tmp_path, [{"match": None, "text": "x"}], name=name) for name in ("a", "b", "c")]
+    with serving({"models": models}) as running:
+
+        def page(query: str) -> tuple[list[str], bool]:
+            listed = get(running, f"/v1/models?{query}", anthropic_version="2023-06-01").json()
+            ids = [model["id"] for model in listed["data"]]
+            assert (listed["first_id"], listed["last_id"]) == ((ids[0], ids[-1]) if ids else (None, None))
+            return ids, listed["has_more"]
+
+        assert page("limit=1000") == (["a", "b", "c"], False)
+        assert page("limit=2") == (["a", "b"], True)
+        assert page("limit=2&after_id=b") == (["c"], False)
+        assert page("limit=1&before_id=c") == (["b"], True)
+        assert page("after_id=c") == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind"),
+    [
+        ("/v1/models/nothing", 404, "not_found_error"),
+        ("/v1/models?limit=0", 400, "invalid_request_error"),
+        ("/v1/models?limit=x", 400, "invalid_request_error"),
+        ("/v1/nothing", 404, "not_found_error"),
+    ],
+)
+def test_an_anthropic_client_gets_errors_in_its_own_shape(gateway: Gateway, path: str, status: int, kind: str) -> None:
+    answer = get(gateway, path, anthropic_version="2023-06-01")
+    body = answer.json()
+    assert (answer.status_code, body["type"], body["error"]["type"]) == (status, "error", kind)
+    assert body["request_id"] == answer.headers["request-id"]
+
+
+def test_something_answers_at_the_root(gateway: Gateway) -> None:
+    assert get(gateway, "/").json()["name"] == "toolwire"
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/v1/health", "/ready", "/version", "/metrics", "/v1/models"])
 def test_probes_may_be_asked_for_their_head_only(gateway: Gateway, path: str) -> None:
     assert get(gateway, path).status_code == 200
     head = get(gateway, path, "HEAD")
@@ -69,7 +107,6 @@ def test_ready_tells_each_models_state(gateway: Gateway) -> None:
     [
         ("GET", "/v1/models/nothing", 404, "model_not_found"),
         ("GET", "/v1/nothing", 404, "unknown_url"),
-        ("GET", "/", 404, "unknown_url"),
         ("POST", "/health", 405, "method_not_allowed"),
         ("DELETE", "/v1/models/gpt-4o", 405, "method_not_allowed"),
         ("GET", "/v1/chat/completions", 405, "method_not_allowed"),
@@ -90,6 +127,7 @@ def test_every_answer_has_the_headers_sdks_read(gateway: Gateway) -> None:
         assert headers["openai-version"] == "2020-10-01"
         assert int(headers["openai-processing-ms"]) >= 0
         assert headers["x-request-id"].startswith("req_")
+        assert headers["request-id"] == headers["x-request-id"]
         assert len(headers["x-request-id"]) == 36
 
 
@@ -139,6 +177,7 @@ def test_the_server_describes_itself(gateway: Gateway) -> None:
     name = chat["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
     request = document["components"]["schemas"][name]
     assert {"model", "messages"} <= set(request["required"])
+    assert {"model", "messages", "max_tokens"} <= set(document["components"]["schemas"]["MessagesRequest"]["required"])
     validator = jsonschema_rs.Draft202012Validator({**request, "components": document["components"]})
     assert validator.is_valid({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     assert not validator.is_valid({"model": "m", "messages": "hi"})
