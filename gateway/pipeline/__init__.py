@@ -117,8 +117,8 @@ class Turn:
     def _batches(self, pieces: Sequence[Piece]) -> list[Batch]:
         batches: list[Batch] = []
         for piece in pieces:
-            if piece.usage is not None:
-                self._usage = piece.usage
+            self._usage = piece.usage or self._usage
+        for piece in pieces:
             if not piece.text and piece.finish_reason is None and not piece.logprobs:
                 continue
             if not 0 <= piece.choice < len(self._choices):

@@ -1,61 +1,18 @@
 """The walk from a request to events, on a real engine's place taken by scripted turns."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.chat.events import Usage
 from gateway.chat.request import ChatRequest, ResponseFormat, Sampling
 from gateway.errors import BackendRefused, ContentInvalid, ToolCallInvalid, UnknownModel
-from gateway.pipeline import Pipeline
-from gateway.planning.catalog import Catalog, ModelSpec
-from gateway.telemetry.metrics import Metrics
-from gateway.telemetry.observer import Observer
-from parsers import Event, Finish, Message, Notice, ToolCallEnd, fold
+from parsers import Notice, ToolCallEnd, fold
 from tests.support.planned import STRICT_WEATHER, TIME, WEATHER, asked, hermes_call, scripted
+from tests.support.walk import Walk, calls, reason, walk
 
 TOOLS = (WEATHER, TIME)
-
-
-class Walk:
-    """One model behind a pipeline, its metrics, and what a request gives."""
-
-    def __init__(self, spec: ModelSpec) -> None:
-        self.metrics = Metrics()
-        self.pipeline = Pipeline(Catalog([spec]), Observer(self.metrics))
-        self.usage: Usage | None = None
-
-    def events(self, request: ChatRequest, choice: int = 0) -> list[Event]:
-        """All events of one choice."""
-
-        async def walk() -> list[Event]:
-            async with self.pipeline.open(request) as turn:
-                reads = [read async for read in turn]
-                self.usage = turn.usage
-            return [event for read in reads for batch in read if batch.choice == choice for event in batch.events]
-
-        return asyncio.run(walk())
-
-    def counted(self, name: str, **labels: str) -> float:
-        """A metric's value, 0 when nothing was counted."""
-        return self.metrics.registry.get_sample_value(f"toolwire_{name}", labels) or 0.0
-
-
-def walk(folder: Path, turns: Any, **fields: Any) -> Walk:
-    return Walk(scripted(folder, turns, **fields))
-
-
-def reason(events: list[Event]) -> str:
-    assert isinstance(events[-1], Finish)
-    assert sum(isinstance(event, Finish) for event in events) == 1
-    return events[-1].reason
-
-
-def calls(message: Message) -> list[tuple[str, Any]]:
-    return [(call.name, json.loads(call.arguments)) for call in message.tool_calls]
 
 
 def test_text_and_a_call_come_out_as_events(tmp_path: Path) -> None:
