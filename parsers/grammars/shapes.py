@@ -81,19 +81,20 @@ class Watched:
 class Thought:
     """Reasoning, and what comes `then`. `opener`: what it begins with, or None where it has begun; with one it may be missing.
 
-    It ends with one of `closers`, and `after` that; or where `then` begins with one of `starts`.
+    It ends with one of `closers`, and `after` that; or where `then` begins with one of `starts`. It holds none of `excludes`.
     """
 
     opener: str | None
     closers: tuple[str, ...]
     after: str
     starts: tuple[str, ...]
+    excludes: tuple[str, ...]
     then: "Shape"
 
     @property
     def text(self) -> Text:
         """The reasoning itself."""
-        return Text((*self.closers, *self.starts))
+        return Text((*self.closers, *self.starts, *self.excludes))
 
     @property
     def closer(self) -> "Shape":

@@ -9,6 +9,7 @@ from ..description import (
     Call,
     CallId,
     Either,
+    ElementArguments,
     Filler,
     Gap,
     JsonArguments,
@@ -29,6 +30,7 @@ from ..description import (
 )
 from ..errors import ConstraintError
 from ..message import Tool
+from .element_values import element_arguments
 from .python_values import python_call
 from .quoted_values import quoted_arguments
 from .schemas import arguments_schema
@@ -104,20 +106,33 @@ def _leaf(node: Node, tool: Tool, behind: tuple[str, ...]) -> Shape:
             return Pattern(NUMBER if sample.isdigit() else f"[a-zA-Z0-9_-]{{{len(sample)}}}")
         case JsonArguments():
             return Json(arguments_schema(tool))
-        case JsonCall(name, arguments, call_id=key):
-            known = all_of(Const(f'"{key}": "'), Pattern(NUMBER), Const('", ')) if key else EMPTY
-            head = f'"{name[0]}": {_quoted(tool.name)}, "{arguments[0]}": '
-            return all_of(Const("{"), known, Const(head), Json(arguments_schema(tool)), Const("}"))
-        case NameKeyedCall():
-            return all_of(Const(f"{{{_quoted(tool.name)}: "), Json(arguments_schema(tool)), Const("}"))
+        case JsonCall() | NameKeyedCall():
+            return _json_call(node, tool)
+        case _:
+            return _arguments(node, tool, behind)
+
+
+def _arguments(node: Node, tool: Tool, behind: tuple[str, ...]) -> Shape:
+    match node:
         case TaggedArguments():
             return tagged_arguments(node, tool, behind)
+        case ElementArguments():
+            return element_arguments(node, tool)
         case QuotedArguments():
             return quoted_arguments(node, tool)
         case PythonCall():
             return python_call(tool)
         case _:
             raise ConstraintError(f"a {type(node).__name__} inside a call cannot be constrained")
+
+
+def _json_call(node: JsonCall | NameKeyedCall, tool: Tool) -> Shape:
+    arguments = Json(arguments_schema(tool))
+    if isinstance(node, NameKeyedCall):
+        return all_of(Const(f"{{{_quoted(tool.name)}: "), arguments, Const("}"))
+    known = all_of(Const(f'"{node.call_id}": "'), Pattern(NUMBER), Const('", ')) if node.call_id else EMPTY
+    head = f'"{node.name[0]}": {_quoted(tool.name)}, "{node.arguments[0]}": '
+    return all_of(Const("{"), known, Const(head), arguments, Const("}"))
 
 
 def _quoted(text: str) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 from .schema_for_xgrammar import FORMATS, anchored_pattern, schema_for_xgrammar
-from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, all_of
+from .shapes import EMPTY, All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, all_of
 
 Tag = dict[str, Any]
+LENGTHS = ("minLength", "maxLength")
 
 
 def structural_tag(shape: Shape) -> Tag:
@@ -52,32 +53,53 @@ def _composed(shape: All | OneOf | Maybe | Several | Watched | Thought) -> Tag:
 
 
 def _json(schema: Mapping[str, Any], excludes: tuple[str, ...]) -> Tag:
-    tag: Tag = {"type": "json_schema", "json_schema": schema_for_xgrammar(schema), "max_whitespace_cnt": 1}
-    return tag | ({"excludes": list(excludes)} if excludes else {})
+    said = schema_for_xgrammar(schema)
+    tag: Tag = {"type": "json_schema", "json_schema": said, "max_whitespace_cnt": 1}
+    # Excluding a text makes xgrammar forget lengths, which models break more often than they write a closer.
+    return tag | ({"excludes": list(excludes)} if excludes and not _limits_length(said) else {})
+
+
+def _limits_length(schema: Any) -> bool:
+    if isinstance(schema, list):
+        return any(map(_limits_length, schema))
+    if not isinstance(schema, dict):
+        return False
+    return any(key in schema for key in LENGTHS) or any(map(_limits_length, schema.values()))
 
 
 def _text(shape: Text) -> Tag:
-    """Free text. An XML style is the way to say that a pattern holds for text without quotes; it does not keep out `excludes`."""
+    """Free text. An XML style is the way to say that rules hold for text without quotes; it does not keep out `excludes`."""
     rules = {key: value for key, value in (shape.schema or {}).items() if key in ("type", "pattern", "format")}
     if "pattern" in rules and (anchored := anchored_pattern(rules["pattern"], quoted=False)) is not None:
         return {"type": "json_schema", "json_schema": {"type": "string", "pattern": anchored}, "style": "qwen_xml"}
     if rules.get("format") in FORMATS:
         return {"type": "json_schema", "json_schema": {"type": "string", "format": rules["format"]}, "style": "qwen_xml"}
-    tag: Tag = {"type": "any_text", "excludes": list(shape.excludes)}
-    longest = (shape.schema or {}).get("maxLength")
-    return tag | ({"max_chars": longest} if isinstance(longest, int) else {})
+    lengths = {key: value for key, value in (shape.schema or {}).items() if key in LENGTHS and isinstance(value, int)}
+    if lengths:  # `max_chars` beside `excludes` miscounts what is no whole character, and the engine then stops at its own mask
+        return {"type": "json_schema", "json_schema": {"type": "string", **lengths}, "style": "qwen_xml"}
+    return {"type": "any_text", "excludes": list(shape.excludes)}
 
 
 def _several(shape: Several) -> Tag:
-    """A tag without begin and end, because only tags may be separated by a text."""
-    one = {"type": "tag", "begin": "", "content": _format(shape.part), "end": ""}
-    return {
-        "type": "tags_with_separator",
-        "tags": [one],
-        "separator": shape.separator,
-        "at_least_one": shape.least > 0,
-        "stop_after_first": False,
-    }
+    """Calls are tags, because only of tags a text between two can be said without saying them twice."""
+    item = _format(shape.part)
+    if not shape.separator:
+        return {"type": "plus" if shape.least else "star", "content": item}
+    if shape.least:
+        limits = {"at_least_one": True, "stop_after_first": False}
+        return {"type": "tags_with_separator", "tags": _tags(shape.part), "separator": shape.separator, **limits}
+    more = {"type": "star", "content": _format(all_of(Const(shape.separator), shape.part))}
+    return {"type": "optional", "content": {"type": "sequence", "elements": [item, more]}}
+
+
+def _tags(shape: Shape) -> list[Tag]:
+    """Shapes as tags. What a tag holds must have an end where it has none of its own, so that the last text is its end."""
+    if isinstance(shape, OneOf):
+        return [tag for part in shape.parts for tag in _tags(part)]
+    *before, last = shape.parts if isinstance(shape, All) else (EMPTY, shape)
+    if isinstance(last, Const):
+        return [{"type": "tag", "begin": "", "content": _format(all_of(*before)), "end": last.text}]
+    return [{"type": "tag", "begin": "", "content": _format(shape), "end": ""}]
 
 
 def _thought(shape: Thought) -> Shape:

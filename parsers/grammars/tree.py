@@ -170,13 +170,17 @@ def led_by(node: Node, marker: Marker) -> Node:
 # ---- thinking
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """How a format writes its reasoning. `interruptible`: a call inside it ends it. `after` is written behind the closer."""
+    """How a format writes its reasoning. `interruptible`: a call inside it ends it. `after` is written behind the closer.
+
+    `foreign`: texts that end it too, for something that is no call.
+    """
 
     openers: tuple[str, ...]
     closers: tuple[str, ...]
     opener: str
     after: str
     interruptible: bool
+    foreign: tuple[str, ...] = ()
 
 
 def thinking_of(turn: Node) -> Thinking | None:

@@ -29,7 +29,7 @@ def turn_shape(fmt: Format, wanted: Wanted) -> Shape:
     block, between = _calls_of(fmt)
     thinking = thinking_of(fmt.turn)
     if thinking is not None and between is not None:
-        thinking = replace(thinking, after=between, interruptible=True)
+        thinking = replace(thinking, after=between, interruptible=True, foreign=_other_messages(fmt.turn, thinking))
     state = _state(thinking, wanted.opening)
     calls = Calls(wanted.tools, wanted.parallel)
     if wanted.must:
@@ -39,6 +39,17 @@ def turn_shape(fmt: Format, wanted: Wanted) -> Shape:
         return Watched(rules, once=not wanted.parallel)
     barred = thinking.openers if state == "ahead" else ()
     return _thought(thinking, state, Watched(rules, once=not wanted.parallel, barred=barred), ())
+
+
+def _other_messages(turn: Node, thinking: Thinking) -> tuple[str, ...]:
+    """In a turn made of messages: the texts that begin or end one which is neither reasoning nor a call."""
+    texts: list[str] = []
+    for node in walk(turn):
+        if isinstance(node, Messages):
+            markers = (*node.said(), *((node.between,) if node.between is not None else ()))
+            texts.extend(text for marker in markers for text in marker.texts())
+            texts.extend(text for other in node.others for text in first_texts((other,))[0])
+    return tuple(text for text in dict.fromkeys(texts) if text not in thinking.closers)
 
 
 def _calls_of(fmt: Format) -> tuple[Node, str | None]:
@@ -64,7 +75,7 @@ def _state(thinking: Thinking | None, opening: str) -> State:
 
 def _thought(thinking: Thinking, state: State, then: Shape, starts: tuple[str, ...]) -> Shape:
     opener = None if state == "open" else thinking.opener
-    return Thought(opener, thinking.closers, thinking.after, starts, then)
+    return Thought(opener, thinking.closers, thinking.after, starts, thinking.foreign, then)
 
 
 def _calls_only(calls: Calls, block: Node, between: str | None, thinking: Thinking | None, state: State) -> Shape:
@@ -120,7 +131,8 @@ def _named(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> It
         shape = Calls((tool,), parallel=False).sequence(nodes, Place(behind=behind))
         begun = shape.parts[0] if isinstance(shape, All) else shape
         if isinstance(begun, Const) and tool.name in begun.text:
-            yield begun.text, _rest(shape, begun.text)
+            text = begun.text[: begun.text.index(tool.name) + len(tool.name) + 1]
+            yield text, _rest(shape, text)
 
 
 def _rest(shape: Shape, text: str) -> Shape:
