@@ -116,7 +116,7 @@ class Parser:
             may_end = reader.finish(self)
             if self.at < len(self.buffer) or self.reader is not reader:
                 continue
-            if self.draft is not None and (not may_end or (self.call_open and not self.position.accepting)):
+            if self.draft is not None and (not may_end or self.name is not None or (self.call_open and not self.position.accepting)):
                 self.abandon_draft()
                 continue
             break
@@ -275,14 +275,15 @@ class Parser:
         home = self.home
         assert home is not None  # every format begins with text
         literal = 0
+        marked = self.call_open or len("".join(self.held or ()).strip()) > 1
         if self.call_open:
             self.close_call(complete=False)
         elif self.held:
             self.give_back()
         else:
             literal = 1
-        if kind != "literal_marker" or home.channel == "content":
-            self.notice(kind, detail)
+        if marked and (kind != "literal_marker" or home.channel == "content"):
+            self.notice(kind, detail)  # a lone bracket is prose, not a marker
         self.held = self.name = self.call_id = None
         self.muted_tail = False
         self.reader, self.position = home, home.position
@@ -357,7 +358,7 @@ class Parser:
             self.close_call(complete=complete)
         if self.muted_tail:
             self.give_back()
-        elif self.held and not (may_end and self.position.accepting):
+        elif self.held and not (may_end and self.position.accepting and self.name is None):
             self.notice("truncated", "the turn ended before a call's name and arguments were there")
             self.give_back()
         if self.draft is not None:
