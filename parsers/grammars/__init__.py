@@ -37,7 +37,9 @@ def constraint(  # noqa: PLR0913 - the public face, fixed
     named = tuple(tool for tool in declared if tool.name == wanted)
     if not named and wanted not in ("auto", "required"):
         raise ConstraintError(f"there is no function {wanted!r} among the tools", tool=wanted)
-    shape = turn_shape(fmt, Wanted(named or declared, must=wanted != "auto", parallel=parallel and not named, opening=opening))
+    shape = turn_shape(
+        fmt, Wanted(named or declared, must=wanted != "auto", parallel=parallel and fmt.parallel and not named, opening=opening)
+    )
     return DIALECTS[dialect](shape)
 
 
