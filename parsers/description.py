@@ -62,7 +62,8 @@ class ToolName:
 class NumberedName:
     """The name of the tool inside the model's id for the call: `prefix` name `:` number, as written and as read.
 
-    The whole is the call's id. Models leave the prefix out, and the number.
+    The whole is the call's id. Models leave the prefix out, and the number; or all but the number, which says enough where there
+    is but one tool.
     """
 
     prefix: str

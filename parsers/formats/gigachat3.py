@@ -16,13 +16,14 @@ FORMAT = Format(
     name="gigachat3",
     aliases=("gigachat", "gigachat3_1"),
     models="GigaChat 3, GigaChat 3.1",
-    stop=("</s>", "<|message_sep|>"),
+    stop=("</s>",),
     parallel=False,
     turn=Messages(
         either(
             seq(marker("<|function_call|>"), json_call),
             seq(marker("<|message_sep|>\n\nfunction call<|role_sep|>\n", "function call<|role_sep|>"), json_call),
         ),
+        others=(marker("<|message_sep|>"),),
     ),
     sources=(
         "https://huggingface.co/ai-sage/GigaChat3-10B-A1.8B",

@@ -27,7 +27,7 @@ from ..description import (
 FORMAT = Format(
     name="k2_horizon",
     models="K2-Horizon",
-    stop=("<|im_end|>", "<ifm|im_end>"),
+    stop=("<|im_end|>",),
     thinks_in_prompt=True,
     turn=Messages(
         seq(

@@ -30,7 +30,7 @@ def _tag(token: str, name: str) -> Marker:
 FORMAT = Format(
     name="kimi_k3",
     models="Kimi K3",
-    stop=("<|end_of_msg|>", "<|im_end|>"),
+    stop=("<|im_end|>",),
     turn=Messages(
         seq(
             soft(_tag("open", "tools")),

@@ -44,5 +44,5 @@ FORMAT = Format(
         ),
         thinking=seq(marker("<|plamo:begin_think:plamo|>"), reasoning, soft(marker("<|plamo:end_think:plamo|>"))),
     ),
-    sources=("https://huggingface.co/pfnet/plamo-3-nict-8b-base", "https://docs.plamo.preferredai.jp/"),
+    sources=("https://huggingface.co/pfnet",),
 )

@@ -104,6 +104,15 @@ def _tool_name(leaf: ToolName, written: str, parser: "Parser") -> str:
     return tail if leaf.spaced and name not in declared and tail in declared else name
 
 
+def _name_in_id(leaf: NumberedName, written: str, parser: "Parser") -> str:
+    """The tool that an id names; one that is a mere number can only mean the only tool there is."""
+    name = leaf.name_of(written)
+    if name.isdigit() and parser.tools is not None and len(parser.tools) == 1 and name not in parser.tools:
+        parser.notice("repaired", f"the id {written} does not name the tool")
+        return next(iter(parser.tools))
+    return name
+
+
 class NameReader:
     """Reads the name of a tool, the id of a call or a filler, up to the marker behind it. The arguments open the call."""
 
@@ -141,7 +150,7 @@ class NameReader:
             case CallId():
                 parser.call_id = name or None
             case NumberedName():
-                parser.call_id, parser.name = name, leaf.name_of(name)
+                parser.call_id, parser.name = name, _name_in_id(leaf, name, parser)
             case ToolName():
                 parser.name = _tool_name(leaf, name, parser)
         if not name and isinstance(leaf, ToolName | NumberedName):
