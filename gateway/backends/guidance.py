@@ -24,6 +24,8 @@ TOKENS = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 """What may hold quotes in Lark text."""
+UNTIL = re.compile(r'^(\w+)\[lazy\]: (\w+) "((?:\\.|[^"\\\n])*)"$', re.MULTILINE)
+"""A rule for text up to a literal, which is one lexeme."""
 
 
 def grammar_for(constraint: Constraint, control: Mapping[str, int]) -> str:
@@ -79,6 +81,7 @@ def with_token_ids(lark: str, control: Mapping[str, int]) -> str:
     if not ids:
         return lark
     spelled = re.compile("|".join(map(re.escape, sorted(ids, key=len, reverse=True))))
+    lark = UNTIL.sub(lambda rule: _until_token(rule, spelled, ids), lark)
     parts: list[str] = []
     place = 0
     while found := TOKENS.search(lark, place):
@@ -89,6 +92,18 @@ def with_token_ids(lark: str, control: Mapping[str, int]) -> str:
         parts += [lark[place : found.start()], _split(token, spelled, ids) if token.startswith('"') else token]
         place = end
     return "".join((*parts, lark[place:]))
+
+
+def _until_token(rule: re.Match[str], spelled: re.Pattern[str], ids: Mapping[str, int]) -> str:
+    """A rule for text up to a control token. No lexeme holds one, so the text need not be lazy: the token ends it."""
+    name, text, literal = rule.groups()
+    token = spelled.search(literal)
+    if token is None:
+        return rule.group()
+    before, after = literal[: token.start()], literal[token.end() :]
+    lines = [f'{name.upper()}: {text} "{before}"'] if before else []
+    ended = f"{name}: {name.upper() if before else text} <[{ids[token.group()]}]>"
+    return "\n".join((*lines, f'{ended} "{after}"' if after else ended))
 
 
 def _split(literal: str, spelled: re.Pattern[str], ids: Mapping[str, int]) -> str:

@@ -23,6 +23,9 @@ CONTROL = {"<|a|>": 7, "[CALL]": 9, "<|a|>b": 8}
         ('start: /"<|a|>"/ "n"', 'start: /"<|a|>"/ "n"'),
         ('start: T // "<|a|>"\nT: "<|a|>"\n', 'start: T // "<|a|>"\nT: "<|a|>"\n'),
         ('start: "plain"', 'start: "plain"'),
+        ('start: until\nuntil[lazy]: TEXT "<|a|>"', "start: until\nuntil: TEXT <[7]>"),
+        ('until[lazy]: TEXT "\\n<|a|>x[CALL]"', 'UNTIL: TEXT "\\n"\nuntil: UNTIL <[7]> ("x" <[9]>)'),
+        ('until[lazy]: TEXT "plain"', 'until[lazy]: TEXT "plain"'),
     ],
 )
 def test_control_tokens_become_ids(lark, expected):
