@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.vllm import install, servers
-from tests.e2e.vllm.families import entry, spoken
+from tests.e2e.vllm.families import FAMILIES, entry, thoughtless
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,7 +38,8 @@ def copycat_engine(logs: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def random_gateway(random_engine: str, logs: Path) -> Iterator[str]:
     """The gateway's `/v1` address; it serves `random-<family>` for each family."""
-    with servers.gateway_serving([entry("random", random_engine, family) for family in spoken()], logs) as url:
+    models = [thoughtless(entry("random", random_engine, family), logs) for family in FAMILIES]
+    with servers.gateway_serving(models, logs) as url:
         yield f"{url}/v1"
 
 
@@ -46,5 +47,5 @@ def random_gateway(random_engine: str, logs: Path) -> Iterator[str]:
 def copycat_gateway(copycat_engine: str, logs: Path) -> Iterator[str]:
     """The gateway's `/v1` address; it serves `copycat-<family>`, and `copycat` with the template of the tokenizer's own model."""
     own = {"name": "copycat", "backend": "vllm", "urls": [copycat_engine], "tokenizer": str(install.model_folder("copycat"))}
-    with servers.gateway_serving([own, *(entry("copycat", copycat_engine, family) for family in spoken())], logs) as url:
+    with servers.gateway_serving([own, *(entry("copycat", copycat_engine, family) for family in FAMILIES)], logs) as url:
         yield f"{url}/v1"

@@ -7,17 +7,19 @@ import chat_templates
 import parsers
 from tests.e2e.vllm import install
 
-
-def template(family: str) -> str | None:
-    """The name of our template of this family, None when it has none."""
-    file = parsers.get(family).template
-    stem = Path(file).stem if file else None
-    return stem if stem in chat_templates.names() else None
-
-
-def spoken() -> list[str]:
-    """The formats that one of our templates shows tools in: any model can be made to speak them."""
-    return [name for name in parsers.names() if template(name)]
+FAMILIES = (
+    "deepseek_v3",
+    "deepseek_v31",
+    "deepseek_v32",
+    "hermes",
+    "llama3_json",
+    "llama4_pythonic",
+    "mistral",
+    "qwen3_coder",
+)
+# Their turns may begin with reasoning, also where a call is demanded.
+THINKING = ("deepseek_v3", "hermes", "mistral", "qwen3_coder")
+THOUGHT = "{%- if add_generation_prompt -%}{{- '<think>\\n\\n</think>\\n\\n' -}}{%- endif -%}"
 
 
 def entry(model: str, url: str, family: str) -> dict[str, Any]:
@@ -27,6 +29,19 @@ def entry(model: str, url: str, family: str) -> dict[str, Any]:
         "backend": "vllm",
         "urls": [url],
         "tokenizer": str(install.model_folder(model)),
-        "chat_template": f"toolwire/{template(family)}",
+        "chat_template": f"toolwire/{Path(str(parsers.get(family).template)).stem}",
         "parser": family,
     }
+
+
+def thoughtless(given: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The entry with a template that closes the reasoning, as templates do for models told not to think.
+
+    Noise would reason to its last token: nothing but chance ends free text.
+    """
+    family = given["parser"]
+    if family not in THINKING:
+        return given
+    file = folder / f"{family}.jinja"
+    file.write_text(chat_templates.load(given["chat_template"].removeprefix("toolwire/")) + THOUGHT, encoding="utf-8")
+    return {**given, "chat_template": str(file)}

@@ -12,7 +12,7 @@ from tests.e2e.vllm.copycat import Stage, user
 LIMIT = 600
 WEATHER = {
     "type": "object",
-    "properties": {"city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]}},
+    "properties": {"city": {"type": "string"}, "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]}},
     "required": ["city", "unit"],
     "additionalProperties": False,
 }

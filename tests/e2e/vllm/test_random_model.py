@@ -10,12 +10,11 @@ import jsonschema_rs
 import pytest
 from openai import AsyncOpenAI
 
-import parsers
-from tests.e2e.vllm.families import spoken
+from tests.e2e.vllm.families import FAMILIES
 
 REQUESTS_IN_ALL = 200
 AT_ONCE = 6
-LONGEST = 4000
+LONGEST = 1500
 
 NESTED = {
     "type": "object",
@@ -34,9 +33,9 @@ NESTED = {
 ENUMS = {
     "type": "object",
     "properties": {
-        "unit": {"enum": ["celsius", "fahrenheit", "kelvin"]},
-        "level": {"enum": [1, 2, 3]},
-        "when": {"const": "now"},
+        "unit": {"type": "string", "enum": ["celsius", "fahrenheit", "kelvin"]},
+        "level": {"type": "integer", "enum": [1, 2, 3]},
+        "when": {"type": "string", "const": "now"},
     },
     "required": ["unit", "level", "when"],
     "additionalProperties": False,
@@ -63,7 +62,7 @@ ARRAYS = {
 UNICODE = {
     "type": "object",
     "properties": {
-        "straße": {"enum": ["Größe", "京都", "🎉 party"]},
+        "straße": {"type": "string", "enum": ["Größe", "京都", "🎉 party"]},
         "名前": {"type": "string", "maxLength": 10},
     },
     "required": ["straße", "名前"],
@@ -73,7 +72,8 @@ NULLABLE = {
     "type": "object",
     "properties": {
         "limit": {"anyOf": [{"type": "integer", "minimum": 1, "maximum": 500}, {"type": "null"}]},
-        "share": {"type": ["number", "null"]},
+        # Bounded: noise writes 7e3055952333087, which is a number in JSON and none in any client.
+        "share": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
         "mode": {"$ref": "#/$defs/mode"},
     },
     "required": ["limit", "share", "mode"],
@@ -169,20 +169,6 @@ async def answers(url: str, model: str, chosen: list[dict[str, Any]]) -> list[st
     return [each for wrong in found for each in wrong]
 
 
-def constrained() -> list[str]:
-    """The families whose calls a grammar can hold."""
-    example = parsers.Tool("get_weather", "", ENUMS)
-    out = []
-    for name in spoken():
-        try:
-            parsers.constraint(parsers.get(name), [example], "required", dialect="structural_tag")
-        except parsers.ConstraintError:
-            continue
-        out.append(name)
-    return out
-
-
-FAMILIES = constrained()
 SHARE = -(-REQUESTS_IN_ALL // len(FAMILIES))
 
 
