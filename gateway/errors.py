@@ -118,6 +118,14 @@ class LimitError(GatewayError):
         self.retry_after = retry_after
 
 
+class StoreUnavailable(GatewayError):
+    """What earlier requests left behind cannot be reached."""
+
+    status = 503
+    code = "store_unavailable"
+    retryable = True
+
+
 class BackendError(GatewayError):
     """The engine failed."""
 

@@ -8,10 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 from fastapi import FastAPI
 from starlette.routing import Route
 
+from gateway.middleware.asgi import App
 from gateway.middleware.request_context import RequestContext
 from gateway.protocols import admin
 from gateway.protocols.chat_completions.routes import ChatCompletions
 from gateway.protocols.messages.routes import CountTokens, Messages
+from gateway.protocols.responses.endpoints import Responses
 from gateway.settings import Settings
 
 from .describe import describe_generation
@@ -23,7 +25,8 @@ __all__ = ["House", "create_app"]
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
-GENERATION = frozenset({CHAT, MESSAGES, COUNT_TOKENS})
+RESPONSES = "/v1/responses"
+GENERATION = frozenset({CHAT, MESSAGES, COUNT_TOKENS, RESPONSES, f"{RESPONSES}/input_tokens"})
 """Answered with and without /v1, which users forget."""
 ADMIN = frozenset({"/", "/v1/models", "/health", "/v1/health", "/ready", "/metrics", "/version", "/docs", "/openapi.json"})
 
@@ -36,15 +39,19 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with home if house is None else nullcontext():
             yield
+            await responses.close()
 
     app = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, redirect_slashes=False, redoc_url=None)
     app.include_router(admin.router(home.catalog, home.metrics, its_version()))
     parts = (home.pipeline, settings.limits)
-    for path, endpoint in (
-        (CHAT, ChatCompletions(*parts)),
-        (MESSAGES, Messages(*parts)),
-        (COUNT_TOKENS, CountTokens(*parts)),
-    ):
+    responses = Responses(*parts, home.store)
+    endpoints: dict[str, App] = {
+        CHAT: ChatCompletions(*parts),
+        MESSAGES: Messages(*parts),
+        COUNT_TOKENS: CountTokens(*parts),
+        **responses.endpoints,
+    }
+    for path, endpoint in endpoints.items():
         for spelling in (path, path.removeprefix("/v1")):
             app.router.routes.append(Route(spelling, endpoint, include_in_schema=False))
     describe_generation(app)
@@ -68,4 +75,7 @@ def _route_of(path: str) -> str:
         return f"/v1{path}"
     if path in ADMIN or path in GENERATION:
         return path
-    return "/v1/models/{id}" if path.startswith("/v1/models/") else "other"
+    for listed in ("/v1/models", RESPONSES):
+        if path.startswith(f"{listed}/"):
+            return f"{listed}/{{id}}"
+    return "other"

@@ -1,7 +1,9 @@
 """From a model's entry in the configuration to what serves it: an engine, a renderer, a format."""
 
 import asyncio
+import logging
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,16 +14,18 @@ from gateway.backends.embedded import EmbeddedBackend
 from gateway.backends.models import located
 from gateway.backends.replay import ReplayBackend
 from gateway.backends.vllm import VllmBackend
+from gateway.checking import Report, Sends, Status, Subject, broken, check, format_of
 from gateway.errors import SettingsError
 from gateway.planning.catalog import ModelSpec
 from gateway.rendering import Renderer, Vocabulary
-from gateway.rendering.loading import template_text
-from gateway.rendering.round_trip import pick_format
+from gateway.rendering.loading import load, template_text
+from gateway.rendering.tokens import EngineTokens
 from gateway.settings import AnyModel, EmbeddedModel, ReplayModel, VllmModel
 from parsers import Format, UnknownFormat
 
 DEFAULT_TEMPLATE = "toolwire/hermes"
 """The template of the model that comes with the gateway; its own knows no tools."""
+log = logging.getLogger(__name__)
 MOST_THREADS = 8
 """More do not make generation faster: it waits for memory."""
 
@@ -60,8 +64,8 @@ def _processors() -> int:
 async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assembled:
     """The served model. BackendUnavailable: the engine cannot be asked yet. SettingsError: the entry is wrong."""
     facts = await backend.facts()
-    renderer, template = await asyncio.to_thread(renderer_of, model, facts)
-    fmt = await asyncio.to_thread(_format, model, renderer)
+    renderer, template = await asyncio.to_thread(renderer_of, model, facts, backend)
+    fmt, verdict = await asyncio.to_thread(_checked, model, _subject(model, renderer, template, backend))
     contexts = [limit for limit in (model.context, facts.max_model_len) if limit is not None]
     spec = ModelSpec(
         name=model.name,
@@ -78,14 +82,23 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
         sampling=model.sampling,
         renders_tools=renderer.capabilities.tools,
         created=created,
+        template_check=verdict,
     )
     return Assembled(spec, " ".join(filter(None, (facts.engine, facts.version))), _where(model), template)
 
 
-def renderer_of(model: AnyModel, facts: EngineFacts | None = None) -> tuple[Renderer, str]:
+def renderer_of(model: AnyModel, facts: EngineFacts | None = None, backend: Backend | None = None) -> tuple[Renderer, str]:
     """A model's renderer, and the name of its template for people. `facts`: what the engine said, where it was asked."""
+    templates, vocabulary, name = sources_of(model, facts, backend)
+    return Renderer(templates, vocabulary), name
+
+
+def sources_of(
+    model: AnyModel, facts: EngineFacts | None = None, backend: Backend | None = None
+) -> tuple[Mapping[str, str], Vocabulary, str]:
+    """A model's templates by name, its vocabulary, and the name of its template for people."""
     if isinstance(model, EmbeddedModel) and model.tokenizer is None:
-        return _of_gguf(model)
+        return _of_gguf(model, backend)
     template, tokenizer = model.chat_template, model.tokenizer
     if isinstance(model, ReplayModel) and template is None and tokenizer is None:
         template = _ours_for(configured_format(model), model)
@@ -93,10 +106,10 @@ def renderer_of(model: AnyModel, facts: EngineFacts | None = None) -> tuple[Rend
         tokenizer = (facts.root or facts.model) if facts else None
         if tokenizer is None:
             raise SettingsError("set tokenizer to the model's folder or hub id; its engine does not tell")
-    return Renderer.load(tokenizer, template), template or f"of {tokenizer}"
+    return *load(tokenizer, template), template or f"of {tokenizer}"
 
 
-def _of_gguf(model: EmbeddedModel) -> tuple[Renderer, str]:
+def _of_gguf(model: EmbeddedModel, backend: Backend | None) -> tuple[Mapping[str, str], Vocabulary, str]:
     """The file's own template, unless the entry names another; the engine tokenizes."""
     file = gguf.read(located(model.path))
     template = model.chat_template or (DEFAULT_TEMPLATE if model.path is None else None)
@@ -104,19 +117,58 @@ def _of_gguf(model: EmbeddedModel) -> tuple[Renderer, str]:
         raise SettingsError("the GGUF file has no chat template; set chat_template to one of ours or a file")
     special = {f"{name}_token": text for name, text in (("bos", file.bos), ("eos", file.eos)) if text is not None}
     source = file.chat_template or "" if template is None else template_text(template)
-    return Renderer(source, Vocabulary(special=special)), template or "of the file"
+    tokens = EngineTokens(file.control, file.added, backend.encode) if isinstance(backend, EmbeddedBackend) else None
+    return {"default": source}, Vocabulary(special, file.adds_bos, engine_tokens=tokens), template or "of the file"
 
 
-def _format(model: AnyModel, renderer: Renderer) -> Format:
-    if model.parser != "auto":
-        return configured_format(model)
-    picked = pick_format(renderer)
-    if picked is None:
+def _subject(model: AnyModel, renderer: Renderer, template: str, backend: Backend | None = None) -> Subject:
+    sends: Sends | None = None
+    if not isinstance(model, ReplayModel) and backend is not None:
+        sends = "ids" if backend.takes_token_ids else "text"
+    configured = None if model.parser == "auto" else configured_format(model)
+    return Subject(template, renderer, configured, backend.dialect if backend else None, sends)
+
+
+def _checked(model: AnyModel, subject: Subject) -> tuple[Format, Status | None]:
+    """The model's format, and the verdict on its template. SettingsError: it cannot be served, or the entry forbids it."""
+    if model.template_check == "off":
+        return _format(format_of(subject), None), None
+    report = check(subject, thorough=False)
+    refusal = report.refusal
+    if refusal is not None and model.template_check == "fail":
+        fmt = _format(None if report.format is None else parsers.get(report.format), report)
         raise SettingsError(
-            "no tool-call format fits its chat template; set parser to one of "
-            f"{', '.join(parsers.names())}, or chat_template to one that shows tools"
+            f"its chat template ({subject.name}) and its parser ({fmt.name}) do not fit, {refusal.id}: {refusal.message} "
+            f"{refusal.remedy} Serve it all the same with template_check: warn."
         )
-    return parsers.get(picked)
+    for found in report.checks:
+        if found.status != "pass":
+            log.warning("model %s, chat template %s: %s %s", model.name, subject.name, found.id, found.message)
+    return _format(None if report.format is None else parsers.get(report.format), report), report.verdict
+
+
+def _format(fmt: Format | None, report: Report | None) -> Format:
+    if fmt is not None:
+        return fmt
+    why = next((f" ({found.message} {found.remedy})" for found in report.checks if found.id == "P050"), "") if report else ""
+    raise SettingsError(
+        f"no tool-call format fits its chat template{why}; set parser to one of {', '.join(parsers.names())}, "
+        "or chat_template to one that shows tools"
+    )
+
+
+async def check_entry(model: AnyModel) -> Report:
+    """The whole check of a model's entry. An engine is asked only for what the entry leaves open."""
+    facts = None
+    if isinstance(model, VllmModel) and model.tokenizer is None:
+        backend = await open_backend(model)
+        try:
+            facts = await backend.facts()
+        finally:
+            await backend.close()
+    templates, vocabulary, template = await asyncio.to_thread(sources_of, model, facts)
+    unusable = next(filter(None, (broken(template, text) for text in templates.values())), None)
+    return unusable or await asyncio.to_thread(check, _subject(model, Renderer(templates, vocabulary), template))
 
 
 def _ours_for(fmt: Format, model: AnyModel) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from gateway.protocols.chat_completions.schema import ChatCompletionRequest
 from gateway.protocols.messages.schema import CountTokensRequest, MessagesRequest
+from gateway.protocols.responses.schema import InputTokensRequest, ResponsesRequest
 
 REFERENCE = "#/components/schemas/{model}"
 ERROR = {
@@ -56,6 +57,10 @@ class Described:
 ROUTES: Mapping[str, Described] = {
     "/v1/chat/completions": Described(
         ChatCompletionRequest, "Create a chat completion", "A `chat.completion`, or a stream of `chat.completion.chunk`."
+    ),
+    "/v1/responses": Described(ResponsesRequest, "Create a response", "A `response`, or a stream of its events."),
+    "/v1/responses/input_tokens": Described(
+        InputTokensRequest, "Count a response's input tokens", "`input_tokens`.", streams=False
     ),
     "/v1/messages": Described(
         MessagesRequest, "Create a message", "A `message`, or a stream of its events.", error="AnthropicError"

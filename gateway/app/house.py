@@ -10,6 +10,7 @@ from gateway.errors import BackendError, SettingsError
 from gateway.pipeline import Pipeline
 from gateway.planning.catalog import Catalog
 from gateway.settings import AnyModel, Settings
+from gateway.store import open_store
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
 
@@ -30,6 +31,7 @@ class House:
         self.settings = settings
         self.metrics = Metrics()
         self.catalog = Catalog()
+        self.store = open_store(settings.store)
         self.pipeline = Pipeline(self.catalog, Observer(self.metrics))
         self.assembled: list[Assembled] = []
         self._created = created
@@ -56,7 +58,7 @@ class House:
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*self._waiting, return_exceptions=True)
-        await asyncio.gather(*(backend.close() for backend in self._backends))
+        await asyncio.gather(*(backend.close() for backend in self._backends), self.store.close())
         self._backends.clear()
 
     async def _serve(self, model: AnyModel) -> None:

@@ -12,7 +12,7 @@ from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.protocols.messages import models as anthropic
 from gateway.telemetry.metrics import TEXT, Metrics
 
-PROTOCOLS = {"chat_completions": True, "responses": False, "messages": True}
+PROTOCOLS = {"chat_completions": True, "responses": True, "messages": True}
 Handler = Callable[..., Awaitable[Any]]
 PATIENCE = 2.0
 """Seconds an engine gets to say that it is well."""

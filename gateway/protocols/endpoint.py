@@ -15,16 +15,13 @@ from .sse import KEEP_ALIVE_SECONDS, while_connected
 Asked = TypeVar("Asked")
 
 
-class Endpoint(ABC, Generic[Asked]):
-    """A plain ASGI callable for one POST route: nothing stands between a chunk and the socket."""
+class Exchange(ABC, Generic[Asked]):
+    """A plain ASGI callable for one route: nothing stands between a chunk and the socket."""
 
-    def __init__(self, pipeline: Pipeline, limits: Limits, *, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
-        self.pipeline = pipeline
-        self.limits = limits
-        self.keep_alive = keep_alive
+    methods: tuple[str, ...] = ("POST",)
 
     @abstractmethod
-    def decode(self, body: dict[str, Any]) -> Asked:
+    async def ask(self, scope: Scope, receive: Receive) -> Asked:
         """What the client asks for; RequestError when it cannot be told."""
 
     @abstractmethod
@@ -39,7 +36,8 @@ class Endpoint(ABC, Generic[Asked]):
         """One request. A client that goes away ends it, in either mode, and the generation with it."""
         answer = Answer(send)
         try:
-            asked = await self._read(scope, receive)
+            self._check_method(scope)
+            asked = await self.ask(scope, receive)
             await while_connected(receive, self.respond(asked, answer))
         except ClientGone:
             return
@@ -48,7 +46,25 @@ class Endpoint(ABC, Generic[Asked]):
                 raise
             await self.refuse(answer, told(error))
 
-    async def _read(self, scope: Scope, receive: Receive) -> Asked:
-        if scope["method"] != "POST":
-            raise MethodNotAllowed(f"Not allowed to {scope['method']} on {scope['path']}. Use POST.")
+    def _check_method(self, scope: Scope) -> None:
+        if scope["method"] not in self.methods:
+            known = " or ".join(self.methods)
+            message = f"Not allowed to {scope['method']} on {scope['path']}. Use {known}."
+            raise MethodNotAllowed(message, allow=", ".join(self.methods))
+
+
+class Endpoint(Exchange[Asked]):
+    """One that takes a body, which alone tells what is asked for."""
+
+    def __init__(self, pipeline: Pipeline, limits: Limits, *, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
+        self.pipeline = pipeline
+        self.limits = limits
+        self.keep_alive = keep_alive
+
+    @abstractmethod
+    def decode(self, body: dict[str, Any]) -> Asked:
+        """What the client asks for; RequestError when it cannot be told."""
+
+    async def ask(self, scope: Scope, receive: Receive) -> Asked:
+        """Read the body and decode it."""
         return self.decode(await read_json(scope, receive, self.limits))

@@ -1,13 +1,12 @@
 """What every streaming protocol shares: frames, the loop that sends them, keep-alive, and the watch on the client."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from gateway.chat.events import Batch, Usage
 from gateway.errors import GatewayError
 from gateway.middleware.asgi import Receive, Send
-from gateway.pipeline import Turn
 
 from .answer import told, warning_headers
 from .body import ClientGone
@@ -21,6 +20,18 @@ HEADERS = [
 ]
 
 T = TypeVar("T")
+
+
+class Reads(Protocol):
+    """An answer while it comes: a turn of the pipeline, or what stands around one."""
+
+    @property
+    def warnings(self) -> Sequence[str]: ...
+
+    @property
+    def usage(self) -> Usage: ...
+
+    def __aiter__(self) -> AsyncIterator[list[Batch]]: ...
 
 
 class Encoder(Protocol):
@@ -53,7 +64,7 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def stream(
-    turn: Turn, encoder: Encoder, send: Send, *, keep_alive: float = KEEP_ALIVE_SECONDS, sign: bytes = KEEP_ALIVE
+    turn: Reads, encoder: Encoder, send: Send, *, keep_alive: float = KEEP_ALIVE_SECONDS, sign: bytes = KEEP_ALIVE
 ) -> None:
     """Send a whole stream: everything that one read of the engine gave leaves in one write. `sign`: sent when idle."""
     wire = _Wire(send)
@@ -67,7 +78,22 @@ async def stream(
     await wire.end(last)
 
 
-async def _write_turn(turn: Turn, encoder: Encoder, wire: "_Wire") -> bytes:
+async def relay(
+    frames: AsyncIterator[bytes], send: Send, *, warnings: Sequence[str] = (), keep_alive: float = KEEP_ALIVE_SECONDS
+) -> None:
+    """Send frames that were made elsewhere, each as it comes."""
+    wire = _Wire(send)
+    await wire.start(warning_headers(warnings))
+    ticker = asyncio.create_task(wire.tick(keep_alive, KEEP_ALIVE))
+    try:
+        async for frame in frames:
+            await wire.write(frame)
+    finally:
+        ticker.cancel()
+    await wire.end(b"")
+
+
+async def _write_turn(turn: Reads, encoder: Encoder, wire: "_Wire") -> bytes:
     """Send the turn; what is left to be sent is its closing, or how it failed."""
     try:
         async for batches in turn:

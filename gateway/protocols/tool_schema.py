@@ -14,10 +14,12 @@ def check_parameters(name: str, schema: Mapping[str, Any], *, param: str, limits
         raise ToolSchemaInvalid(f"Invalid schema for function '{name}': {problem}", param=param)
 
 
-def check_response_schema(name: str, schema: Mapping[str, Any], limits: Limits) -> None:
+def check_response_schema(
+    name: str, schema: Mapping[str, Any], limits: Limits, *, place: str = "response_format", code: str | None = None
+) -> None:
     """ResponseSchemaInvalid when the schema is too large to be looked at."""
     if problem := _size_problem(schema, limits):
-        raise ResponseSchemaInvalid(f"Invalid schema for response_format '{name}': {problem}", param="response_format")
+        raise ResponseSchemaInvalid(f"Invalid schema for response_format '{name}': {problem}", param=place, code=code)
 
 
 def _size_problem(schema: Mapping[str, Any], limits: Limits) -> str | None:

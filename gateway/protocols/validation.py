@@ -24,18 +24,18 @@ EXPECTED = {
 }
 
 
-def validated(model: type[M], body: Mapping[str, Any]) -> M:
-    """The body as this model; RequestError tells the first thing that is wrong with it."""
+def validated(model: type[M], body: Mapping[str, Any], *, place: str = "") -> M:
+    """The body as this model; RequestError tells the first thing that is wrong with it. `place`: where it stands."""
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise translated(error) from None
+        raise translated(error, place=place) from None
 
 
-def translated(error: ValidationError) -> RequestError:
+def translated(error: ValidationError, *, place: str = "") -> RequestError:
     """OpenAI's error for the first finding."""
     finding = error.errors(include_url=False)[0]
-    param = path(finding["loc"])
+    param = f"{place}.{path(finding['loc'])}" if place else path(finding["loc"])
     code, message = _describe(finding, param)
     return RequestError(message, param=param, code=code)
 

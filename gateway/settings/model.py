@@ -54,6 +54,29 @@ class Limits(Section):
     """Deepest nesting of one such schema."""
 
 
+class StoreSettings(Section):
+    """Where responses are kept for `previous_response_id`, and for how long."""
+
+    kind: Literal["memory", "redis"] = "memory"
+    """The gateway's own memory, or a Redis that all replicas share."""
+    url: str | None = Field(default=None, repr=False)
+    """Address of the Redis, such as redis://127.0.0.1:6379/0."""
+    ttl: float = Field(default=86400.0, gt=0)
+    """Seconds after which a response that nobody asked for is forgotten."""
+    max_entries: int = Field(default=10_000, ge=1)
+    """Most responses kept in memory; those not used for longest go first."""
+    max_bytes: int = Field(default=256 * 1024 * 1024, ge=1024)
+    """Most bytes that responses take in memory."""
+    prefix: str = Field(default="toolwire", min_length=1, pattern=r"^[A-Za-z0-9._-]+$")
+    """Beginning of all keys in the Redis."""
+
+    @model_validator(mode="after")
+    def _redis_has_a_url(self) -> Self:
+        if self.kind == "redis" and not self.url:
+            raise PydanticCustomError("store_url", "kind redis needs an address: add  url: redis://HOST:PORT/0")
+        return self
+
+
 class SamplingDefaults(Section):
     """Used where a request says nothing."""
 
@@ -156,6 +179,7 @@ class Settings(Section):
 
     server: Server = Server()
     limits: Limits = Limits()
+    store: StoreSettings = StoreSettings()
     models: tuple[AnyModel, ...] = (DEFAULT_MODEL,)
 
     @field_validator("models")

@@ -124,7 +124,7 @@ def _line(error: Any) -> str:
     if error["type"] == "unknown_key":
         key, hint = error["ctx"]["key"], error["ctx"]["hint"]
         return f"{place}.{key}: unknown key; {hint}".lstrip(".")
-    if error["type"] in ("urls", "duplicate_name", "no_models"):
+    if error["type"] in ("urls", "store_url", "duplicate_name", "no_models"):
         return f"{place}: {text}" if place else text
     return f"{place}: {text}, got {_short(error['input'])}"
 

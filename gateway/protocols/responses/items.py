@@ -1,0 +1,179 @@
+"""Input items as a conversation: what each of them must have is checked, and calls and their outputs must belong together."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gateway.errors import RequestError
+from gateway.protocols.validation import missing, not_among, wrong_type
+
+from .parts import decoded_content, decoded_output, plain_text
+from .tools import INPUT, ToolSet
+
+Json = dict[str, Any]
+ROLES = ("user", "assistant", "system", "developer")
+KNOWN = ("message", "function_call", "function_call_output", "reasoning", "custom_tool_call", "custom_tool_call_output")
+HOSTED = (
+    "apply_patch_call",
+    "code_interpreter_call",
+    "compaction",
+    "computer_call",
+    "file_search_call",
+    "image_generation_call",
+    "local_shell_call",
+    "mcp_",
+    "program",
+    "shell_call",
+    "web_search_call",
+)
+"""Beginnings of the types of items that tools at OpenAI leave behind."""
+TOOL_BEARERS = ("additional_tools", "tool_search_output")
+SILENT = (*TOOL_BEARERS, "tool_search_call")
+SEAL = "toolwire."
+
+
+class Unmatched(RequestError):
+    """A call without output, or an output without call; OpenAI gives no code here."""
+
+    code = None
+
+
+class Conversation:
+    """Reads items one by one; `messages` is what they say, in Chat's shape."""
+
+    def __init__(self, tools: ToolSet) -> None:
+        self.messages: list[Json] = []
+        self.warnings: list[str] = []
+        self._tools = tools
+        self._turn: Json | None = None
+        """The assistant's message that the next call would belong to."""
+        self._calls: dict[str, None] = {}
+        self._answered: set[str] = set()
+
+    def instruct(self, instructions: str | None) -> None:
+        """What the model is told before everything else."""
+        if instructions:
+            self.messages.append({"role": "system", "content": instructions})
+
+    def read(self, items: Sequence[Mapping[str, Any]], place: str = "input") -> None:
+        """Take these items; RequestError names the first that is wrong."""
+        for index, item in enumerate(items):
+            self._read(item, f"{place}[{index}]")
+
+    def check(self) -> None:
+        """RequestError when a call has no output. To be called once everything is read."""
+        for message in self.messages:
+            if message["role"] == "assistant":
+                message.setdefault("content", None if message.get("tool_calls") else "")
+        if unanswered := [call_id for call_id in self._calls if call_id not in self._answered]:
+            raise Unmatched(f"No tool output found for function call {', '.join(unanswered)}.", param="input")
+
+    def _read(self, item: Mapping[str, Any], place: str) -> None:
+        match item.get("type") or ("message" if "role" in item else None):
+            case "message":
+                self._message(item, place)
+            case "reasoning":
+                self._reasoning(item, place)
+            case "function_call":
+                arguments = _text(item, "arguments", place, default="{}")
+                self._call(item, arguments or "{}", place)
+            case "custom_tool_call":
+                text = _text(item, "input", place, default="")
+                self._call(item, json.dumps({INPUT: text}, ensure_ascii=False), place)
+            case "function_call_output" | "custom_tool_call_output":
+                self._output(item, place)
+            case None:
+                raise missing(f"{place}.type")
+            case str() as kind if kind in SILENT:
+                pass
+            case str() as kind if kind.startswith(HOSTED):
+                self.warnings.append(f"items of type {kind} have no meaning here and were left out")
+            case kind:
+                raise not_among(f"{place}.type", str(kind), KNOWN)
+
+    def _message(self, item: Mapping[str, Any], place: str) -> None:
+        role = item.get("role")
+        if role not in ROLES:
+            raise missing(f"{place}.role") if role is None else not_among(f"{place}.role", str(role), ROLES)
+        if item.get("content") is None:
+            raise missing(f"{place}.content")
+        content = decoded_content(item["content"], f"{place}.content")
+        if role != "assistant":
+            self._turn = None
+            self.messages.append({"role": role, "content": content})
+            return
+        turn = self._open_turn(new="content" in (self._turn or {}))
+        turn["content"] = plain_text(content)
+
+    def _reasoning(self, item: Mapping[str, Any], place: str) -> None:
+        """Thinking text, wherever the client kept it: as content, sealed by us, or as the summary that stood for it."""
+        text = _texts(item, "content", place) or unsealed(item.get("encrypted_content")) or _texts(item, "summary", place)
+        if text:
+            turn = self._open_turn(new=bool(self._turn))
+            turn["reasoning_content"] = text
+
+    def _call(self, item: Mapping[str, Any], arguments: str, place: str) -> None:
+        call_id, name = _text(item, "call_id", place), _text(item, "name", place)
+        own = self._tools.name_of(name, item.get("namespace"))
+        turn = self._open_turn(new=False)
+        call = {"id": call_id, "type": "function", "function": {"name": own, "arguments": arguments}}
+        turn.setdefault("tool_calls", []).append(call)
+        self._calls[call_id] = None
+
+    def _output(self, item: Mapping[str, Any], place: str) -> None:
+        call_id = _text(item, "call_id", place)
+        if call_id not in self._calls:
+            message = f"No tool call found for function call output with call_id {call_id}."
+            raise Unmatched(message, param="input")
+        self._answered.add(call_id)
+        self._turn = None
+        content = decoded_output(item.get("output"), f"{place}.output")
+        self.messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
+
+    def _open_turn(self, *, new: bool) -> Json:
+        """The assistant's message that is being read."""
+        if self._turn is None or new:
+            self._turn = {"role": "assistant"}
+            self.messages.append(self._turn)
+        return self._turn
+
+
+def seal(text: str) -> str:
+    """Thinking text in a form that clients keep and send back but do not show."""
+    return SEAL + base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+
+def unsealed(blob: Any) -> str:
+    """The text in it; nothing when it is not one of ours."""
+    if not isinstance(blob, str) or not blob.startswith(SEAL):
+        return ""
+    try:
+        return base64.urlsafe_b64decode(blob.removeprefix(SEAL)).decode("utf-8", "surrogatepass")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _texts(item: Mapping[str, Any], field: str, place: str) -> str:
+    """The joined texts of a reasoning item's parts."""
+    parts = item.get(field) or []
+    if isinstance(parts, str):
+        return parts
+    if not isinstance(parts, list):
+        raise wrong_type(f"{place}.{field}", "an array", parts)
+    return "\n\n".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping))
+
+
+def _text(item: Mapping[str, Any], field: str, place: str, *, default: str | None = None) -> str:
+    """A string that must be there, unless there is a default. Some clients send arguments as the object they stand for."""
+    value = item.get(field, default)
+    if value is None:
+        value = default
+    if value is None:
+        raise missing(f"{place}.{field}")
+    if field == "arguments" and isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, str):
+        raise wrong_type(f"{place}.{field}", "a string", value)
+    return value

@@ -1,0 +1,123 @@
+"""Responses as they are kept, and what a request refers to of them.
+
+A record holds its own request's input only; the conversation before it is found by following `previous_response_id`.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.errors import RequestError
+from gateway.store import Store
+
+from .shape import response_id_of
+
+Json = dict[str, Any]
+MOST_LINKS = 1000
+"""Longest conversation that is followed."""
+
+
+class NotFound(RequestError):
+    """There is no such response or item; OpenAI gives no code here."""
+
+    status = 404
+    code = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A response, and the input that its own request brought."""
+
+    response: Json
+    input: Sequence[Json]
+
+    @property
+    def id(self) -> str:
+        return str(self.response["id"])
+
+    @property
+    def previous(self) -> str | None:
+        return self.response.get("previous_response_id")
+
+    def items(self) -> list[Json]:
+        """What it adds to a conversation."""
+        return [*self.input, *self.response["output"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The responses of all owners."""
+
+    store: Store
+
+    async def keep(self, owner: str, record: Record) -> None:
+        """Keep a response, in place of an earlier state of it."""
+        value = json.dumps({"response": record.response, "input": list(record.input)}, separators=(",", ":")).encode()
+        await self.store.put(owner, record.id, value)
+
+    async def find(self, owner: str, response_id: str) -> Record | None:
+        """The response, if it is kept and is this owner's."""
+        value = await self.store.get(owner, response_id)
+        if value is None:
+            return None
+        found = json.loads(value)
+        return Record(found["response"], found["input"])
+
+    async def one(self, owner: str, response_id: str) -> Record:
+        """The response; NotFound when there is none."""
+        record = await self.find(owner, response_id)
+        if record is None:
+            raise not_found(response_id)
+        return record
+
+    async def delete(self, owner: str, response_id: str) -> None:
+        """Forget a response; NotFound when there is none."""
+        if not await self.store.delete(owner, response_id):
+            raise not_found(response_id)
+
+    async def conversation(self, owner: str, response_id: str | None) -> list[Json]:
+        """All items up to and with this response."""
+        links: list[Record] = []
+        wanted = response_id
+        while wanted is not None and len(links) < MOST_LINKS:
+            record = await self.find(owner, wanted)
+            if record is None:
+                message = f"Previous response with id '{wanted}' not found."
+                raise RequestError(message, param="previous_response_id", code="previous_response_not_found")
+            links.append(record)
+            wanted = record.previous
+        return [item for record in reversed(links) for item in record.items()]
+
+    async def resolved(self, owner: str, items: Sequence[Json]) -> list[Json]:
+        """The same items, with each reference replaced by what it refers to."""
+        known: dict[str, Json] = {}
+        found: list[Json] = []
+        for index, item in enumerate(items):
+            if not _is_reference(item):
+                found.append(item)
+                continue
+            item_id = item.get("id")
+            if not isinstance(item_id, str):
+                raise RequestError(f"Invalid value for 'input[{index}].id': expected an item's id.", param=f"input[{index}].id")
+            if item_id not in known:
+                known.update(await self._items_beside(owner, item_id))
+            if item_id not in known:
+                raise NotFound(f"Item with id '{item_id}' not found.", param="input")
+            found.append(known[item_id])
+        return found
+
+    async def _items_beside(self, owner: str, item_id: str) -> dict[str, Json]:
+        """All items of the response that an id of ours belongs to."""
+        response_id = response_id_of(item_id)
+        record = await self.find(owner, response_id) if response_id else None
+        return {item["id"]: item for item in record.items() if "id" in item} if record else {}
+
+
+def not_found(response_id: str) -> NotFound:
+    """The error for a response that is not here (any more)."""
+    return NotFound(f"Response with id '{response_id[:100]}' not found.")
+
+
+def _is_reference(item: Json) -> bool:
+    return item.get("type") == "item_reference" or ("type" not in item and "role" not in item and "id" in item)

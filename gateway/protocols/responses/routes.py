@@ -1,0 +1,148 @@
+"""`POST /v1/responses` and `POST /v1/responses/input_tokens`."""
+
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.chat.request import ChatRequest
+from gateway.errors import ContextTooLong, GatewayError
+from gateway.middleware.asgi import Receive, Scope, Send
+from gateway.pipeline import Pipeline
+from gateway.protocols.answer import send_error, send_json, warning_headers
+from gateway.protocols.body import read_json
+from gateway.protocols.endpoint import Asked, Exchange
+from gateway.protocols.sse import KEEP_ALIVE_SECONDS, relay, stream
+from gateway.protocols.validation import validated
+from gateway.settings import Limits
+
+from . import schema as wire
+from .decode import SEALED, Decoded, check_supported, decoded, echo_of, input_items, summary_of
+from .encode import StreamEncoder
+from .owner import owner_of
+from .records import Records
+from .runs import Runs
+from .shape import Shape
+from .taking import Incoming, Taking, opened
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What all endpoints of this protocol share."""
+
+    pipeline: Pipeline
+    limits: Limits
+    records: Records
+    runs: Runs
+    keep_alive: float = KEEP_ALIVE_SECONDS
+
+
+class Base(Exchange[Asked]):
+    """An endpoint of this protocol."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    async def refuse(self, send: Send, error: GatewayError) -> None:
+        """Send the error; what Chat calls messages is the input here."""
+        if isinstance(error, ContextTooLong) or (error.param or "").startswith("messages"):
+            error.param = "input"
+        await send_error(send, error)
+
+    async def understood(
+        self, request: wire.InputTokensRequest, body: Mapping[str, Any], owner: str
+    ) -> tuple[Decoded, list[Json]]:
+        """The request with the conversation that it refers to, and its own items."""
+        check_supported(request)
+        records = self.services.records
+        past = await records.conversation(owner, request.previous_response_id)
+        items = await records.resolved(owner, input_items(request))
+        return decoded(request, body, (past, items), self.services.limits), items
+
+
+class Create(Base[Incoming]):
+    """Answers requests for a response: streamed, whole, and in the background."""
+
+    async def ask(self, scope: Scope, receive: Receive) -> Incoming:
+        """The request in the gateway's own words."""
+        body = await read_json(scope, receive, self.services.limits)
+        request = validated(wire.ResponsesRequest, body)
+        owner = owner_of(scope)
+        understood, items = await self.understood(request, body, owner)
+        shape = Shape(
+            token=secrets.token_hex(12),
+            created=int(time.time()),
+            echo=echo_of(request, understood.tools),
+            targets=understood.tools.targets,
+            summary=summary_of(request) is not None,
+            sealed=SEALED in request.include,
+        )
+        return Incoming(
+            chat=understood.chat,
+            tools=understood.tools,
+            shape=shape,
+            input=named(items, shape),
+            owner=owner,
+            stream=request.stream,
+            store=request.store,
+            background=request.background,
+        )
+
+    async def respond(self, asked: Incoming, send: Send) -> None:
+        """Take the turn and write it down."""
+        if asked.background:
+            await self._respond_in_background(asked, send)
+            return
+        async with opened(self.services.pipeline, asked) as turn:
+            encoder = StreamEncoder(asked.shape)
+            taking = Taking(turn, encoder, self.services.records, asked)
+            if asked.stream:
+                await stream(taking, encoder, send, keep_alive=self.services.keep_alive)
+                return
+            body = await taking.whole()
+        await send_body(send, body, turn.warnings)
+
+    async def _respond_in_background(self, asked: Incoming, send: Send) -> None:
+        run = await self.services.runs.start(asked)
+        if asked.stream:
+            await relay(run.follow(), send, warnings=run.warnings, keep_alive=self.services.keep_alive)
+            return
+        await send_body(send, asked.shape.body("queued"), run.warnings)
+
+
+class InputTokens(Base[ChatRequest]):
+    """Tells how many tokens a request's prompt has."""
+
+    async def ask(self, scope: Scope, receive: Receive) -> ChatRequest:
+        """The request in the gateway's own words."""
+        body = await read_json(scope, receive, self.services.limits)
+        understood, _ = await self.understood(validated(wire.InputTokensRequest, body), body, owner_of(scope))
+        return understood.chat
+
+    async def respond(self, asked: ChatRequest, send: Send) -> None:
+        """Render and count."""
+        count = await self.services.pipeline.count_tokens(asked)
+        await send_body(send, {"object": "response.input_tokens", "input_tokens": count}, ())
+
+
+async def send_body(send: Send, body: Json, warnings: Sequence[str] = ()) -> None:
+    """One JSON answer with its warnings."""
+    text = json.dumps(body, separators=(",", ":")).encode()
+    await send_json(send, text, headers=warning_headers(warnings))
+
+
+def named(items: Sequence[Json], shape: Shape) -> list[Json]:
+    """The items with an id each, by which they can be listed and referred to."""
+    return [
+        item if isinstance(item.get("id"), str) else {"id": shape.input_id(item.get("type") or "message", place), **_typed(item)}
+        for place, item in enumerate(items)
+    ]
+
+
+def _typed(item: Json) -> Json:
+    found = {key: value for key, value in item.items() if key != "id"}
+    return found if "type" in found else {"type": "message", **found}

@@ -1,0 +1,101 @@
+"""A response while it is made: the turn, its encoder, and the record that is kept of it."""
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateway.chat.events import Batch, Usage
+from gateway.chat.request import ChatRequest
+from gateway.errors import StoreUnavailable, ToolSchemaInvalid
+from gateway.pipeline import Pipeline, Turn
+from gateway.protocols.answer import told
+
+from .encode import StreamEncoder
+from .records import Record, Records
+from .shape import Shape
+from .tools import ToolSet
+
+Json = dict[str, Any]
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A request, and how its answer is to be written and kept."""
+
+    chat: ChatRequest
+    tools: ToolSet
+    shape: Shape
+    input: Sequence[Json]
+    """The request's own items, each with an id."""
+    owner: str
+    stream: bool
+    store: bool
+    background: bool
+
+
+@asynccontextmanager
+async def opened(pipeline: Pipeline, asked: Incoming) -> AsyncIterator[Turn]:
+    """The running turn. Functions that were only taken for strict are not, where that cannot be enforced."""
+    async with AsyncExitStack() as stack:
+        try:
+            turn = await stack.enter_async_context(pipeline.open(asked.chat))
+        except ToolSchemaInvalid:
+            tools = asked.tools.without_implied()
+            if tools is None:
+                raise
+            turn = await stack.enter_async_context(pipeline.open(replace(asked.chat, tools=tools)))
+        yield turn
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """Gives what the turn gives, and keeps the response before its end is told: the client may refer to it at once."""
+
+    turn: Turn
+    encoder: StreamEncoder
+    records: Records
+    asked: Incoming
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return self.turn.warnings
+
+    @property
+    def usage(self) -> Usage:
+        return self.turn.usage
+
+    async def __aiter__(self) -> AsyncIterator[list[Batch]]:
+        try:
+            async for batches in self.turn:
+                yield batches
+        except Exception as error:
+            known = told(error)
+            self.encoder.fail(known)
+            await keep(self.records, self.asked, self.encoder)
+            if known is error:
+                raise
+            raise known from error
+        self.encoder.conclude(self.turn.usage)
+        await keep(self.records, self.asked, self.encoder)
+
+    async def whole(self) -> Json:
+        """The response, once it is there."""
+        async for batches in self.turn:
+            self.encoder.encode(batches)
+        self.encoder.conclude(self.turn.usage)
+        await keep(self.records, self.asked, self.encoder)
+        return self.encoder.result
+
+
+async def keep(records: Records, asked: Incoming, encoder: StreamEncoder) -> None:
+    """Keep the response as it is now. When that fails the answer is told nevertheless, but as one that is not stored."""
+    if not asked.store:
+        return
+    try:
+        await records.keep(asked.owner, Record(encoder.result, asked.input))
+    except StoreUnavailable as error:
+        log.error("response %s was not kept: %s", encoder.shape.id, error)
+        encoder.result["store"] = False
