@@ -9,7 +9,7 @@ from .shapes import EMPTY, All, Const, Json, Maybe, OneOf, Pattern, Several, Sha
 Tag = dict[str, Any]
 LENGTHS = ("minLength", "maxLength")
 COUNTED = 128
-"""Longest limit of a text without quotes that is counted while decoding; from some hundreds on, the engine takes seconds to prepare."""
+"""The longest limit of a text without quotes that is counted while decoding: some hundreds take the engine seconds to prepare."""
 
 
 def structural_tag(shape: Shape) -> Tag:
@@ -77,7 +77,8 @@ def _text(shape: Text) -> Tag:
     if rules.get("format") in FORMATS:
         return {"type": "json_schema", "json_schema": {"type": "string", "format": rules["format"]}, "style": "qwen_xml"}
     lengths = {key: value for key, value in (shape.schema or {}).items() if key in LENGTHS and isinstance(value, int)}
-    if lengths and max(lengths.values()) <= COUNTED:  # `max_chars` beside `excludes` miscounts what is no whole character, and the engine then stops at its own mask
+    # Not by `max_chars`: beside `excludes` it miscounts broken characters, and the engine then fails at its own mask.
+    if lengths and max(lengths.values()) <= COUNTED:
         return {"type": "json_schema", "json_schema": {"type": "string", **lengths}, "style": "qwen_xml"}
     return {"type": "any_text", "excludes": list(shape.excludes)}
 
