@@ -86,12 +86,12 @@ def _merged(node: Node) -> Node:
 def _any_of(node: Node) -> Node:
     """A oneOf whose branches exclude each other is an anyOf."""
     branches = node.get("oneOf")
-    if not isinstance(branches, list) or "anyOf" in node or not _exclusive(branches):
+    if not isinstance(branches, list) or "anyOf" in node or not exclusive(branches):
         return node
     return {"anyOf" if key == "oneOf" else key: value for key, value in node.items()}
 
 
-def _exclusive(branches: list[Any]) -> bool:
+def exclusive(branches: list[Any]) -> bool:
     """Whether no value can satisfy two of them, told by their types."""
     if not all(isinstance(branch, Mapping) and "type" in branch for branch in branches):
         return False

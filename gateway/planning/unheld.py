@@ -1,12 +1,13 @@
 """Keywords of a schema that no constraint holds: they are checked once the value is written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.chat.plan import Dialect
 from parsers.grammars.schema_for_xgrammar import unenforced
 
-from .strict_rules import nodes
+from .strict_repair import exclusive
+from .strict_rules import FORMATS, nodes
 
 UNREAD_BY_LLGUIDANCE = (
     "not if then else dependentRequired dependentSchemas dependencies contains minContains maxContains uniqueItems "
@@ -19,8 +20,16 @@ def places(schema: Mapping[str, Any], dialect: Dialect) -> list[str]:
     """Where such keywords stand, as `properties.tags.uniqueItems`."""
     if dialect == "structural_tag":
         return unenforced(schema)
-    found = [(path, node) for path, node in nodes(schema) if isinstance(node, Mapping)]
-    return [".".join((*path, key)) for path, node in found for key in UNREAD_BY_LLGUIDANCE if node.get(key) not in (None, False)]
+    return [".".join((*path, keyword)) for path, node in nodes(schema) if isinstance(node, Mapping) for keyword in _unread(node)]
+
+
+def _unread(node: Mapping[str, Any]) -> Iterator[str]:
+    """The keywords that llguidance does not read, or reads as less than they say."""
+    yield from (keyword for keyword in UNREAD_BY_LLGUIDANCE if node.get(keyword) not in (None, False))
+    if "format" in node and node["format"] not in FORMATS | {"uri"}:
+        yield "format"
+    if "oneOf" in node and not (isinstance(node["oneOf"], list) and exclusive(node["oneOf"])):
+        yield "oneOf"
 
 
 def warning(what: str, found: list[str]) -> str:

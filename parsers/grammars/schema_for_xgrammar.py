@@ -20,6 +20,8 @@ FORMATS = frozenset(
     " relative-json-pointer".split()
 )
 NOTES = frozenset("title description default examples deprecated readOnly writeOnly $comment $schema $id strict".split())
+MOST_JOINED, DEEPEST = 500, 60
+"""How many branches are joined in one schema, and how deep (in steps of a path)."""
 _MAPS = ("properties", "$defs", "definitions")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE = ("items", "additionalProperties", "propertyNames", "unevaluatedProperties")
@@ -45,6 +47,7 @@ class _Rewriter:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self.left: list[Path] = []
+        self._joined = 0
 
     def schema(self, node: Mapping[str, Any], path: Path) -> dict[str, Any]:
         """One schema that is an object."""
@@ -94,18 +97,26 @@ class _Rewriter:
         if isinstance(whole, list) and (len(whole) > 1 or set(node) - NOTES - {"allOf", "$defs", "definitions"}):
             merged: Mapping[str, Any] = {key: value for key, value in node.items() if key != "allOf"}
             for at, branch in enumerate(whole):
-                merged = self._union(merged, self._resolved(branch), (*path, "allOf", at))
+                merged = self._union(merged, self._resolved(branch, (*path, "allOf", at)), (*path, "allOf", at))
             return self._combined(merged, path) if "allOf" not in merged else merged
         for keyword in ("anyOf", "oneOf"):
             branches = node.get(keyword)
             if isinstance(branches, list) and _OBJECT & set(node):
                 rest = {key: value for key, value in node.items() if key not in (keyword, "$defs", "definitions")}
                 shared = {key: node[key] for key in ("$defs", "definitions") if key in node}
-                ways = [self._union(rest, self._resolved(each), (*path, keyword, at)) for at, each in enumerate(branches)]
+                ways = [
+                    self._union(rest, self._resolved(each, (*path, keyword, at)), (*path, keyword, at))
+                    for at, each in enumerate(branches)
+                ]
                 return {"anyOf": ways, **shared}
         return node
 
-    def _resolved(self, node: Any) -> Mapping[str, Any]:
+    def _resolved(self, node: Any, path: Path) -> Mapping[str, Any]:
+        """What a branch says. A schema that joins itself in would grow without end: from some point on branches are left out."""
+        self._joined += 1
+        if self._joined > MOST_JOINED or len(path) > DEEPEST:
+            self.left.append(path)
+            return {}
         found = resolve(node, self._root)
         return found if isinstance(found, Mapping) else {}
 
@@ -116,9 +127,9 @@ class _Rewriter:
             have = result.get(key)
             if have is None or key in NOTES or have == value:
                 result.setdefault(key, value)
-            elif key in (*_MAPS, "patternProperties"):
+            elif key in (*_MAPS, "patternProperties") and isinstance(have, Mapping) and isinstance(value, Mapping):
                 result[key] = self._both(have, value, (*path, key))
-            elif key == "required":
+            elif key == "required" and isinstance(have, list) and isinstance(value, list):
                 result[key] = list(dict.fromkeys((*have, *value)))
             elif key == "additionalProperties" and have in (True, False) and value in (True, False):
                 result[key] = have and value
