@@ -7,9 +7,12 @@ from ..description import Format
 from ..errors import ConstraintError
 from ..message import Tool, Tools
 from .lark import lark
+from .schema_for_xgrammar import unenforced
 from .shapes import Shape
 from .structural_tag import structural_tag
 from .turn import Wanted, turn_shape
+
+__all__ = ["constraint", "unenforced"]
 
 DIALECTS: dict[str, Callable[[Shape], dict[str, Any] | str]] = {"structural_tag": structural_tag, "lark": lark}
 

@@ -50,4 +50,24 @@ def _conjuncts(schema: Any, root: Mapping[str, Any], depth: int = 8) -> list[Map
 def part_schema(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
     """A schema from inside another, with the definitions it may refer to."""
     own: dict[str, Any] = dict(schema) if isinstance(schema, Mapping) else {}
-    return {**own, **{key: root[key] for key in _SHARED if key in root and key not in own}}
+    shared = {key: root[key] for key in _SHARED if key in root and key not in own}
+    places: dict[str, str] = {}
+    found = {**_moved(own, places), **_moved(shared, places)}
+    moved: dict[str, Any] = {}
+    while len(moved) < len(places):
+        pointer = list(places)[len(moved)]
+        moved[places[pointer]] = _moved(resolve({"$ref": pointer}, root), places)
+    return {**found, "$defs": {**found.get("$defs", {}), **moved}} if moved else found
+
+
+def _moved(node: Any, places: dict[str, str]) -> Any:
+    """A schema whose references lead into definitions; `places` collects those that led elsewhere, and their new names."""
+    if isinstance(node, list):
+        return [_moved(each, places) for each in node]
+    if not isinstance(node, Mapping):
+        return node
+    result = {key: _moved(value, places) for key, value in node.items()}
+    pointer = node.get("$ref")
+    if isinstance(pointer, str) and pointer.startswith("#") and not pointer.startswith(tuple(f"#/{key}/" for key in _SHARED)):
+        result["$ref"] = "#/$defs/" + places.setdefault(pointer, f"moved_{len(places)}")
+    return result
