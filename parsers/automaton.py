@@ -1,4 +1,4 @@
-"""A description compiled to positions: every leaf is a position, `follow` says which leaves may come next (Glushkov's construction).
+"""A description compiled to positions: every leaf is one, `follow` says which leaves may come next (Glushkov's construction).
 
 Compilation refuses what a parser could not decide: two regions or two equal markers that may follow one another, a name that
 nothing ends, a bare region after free text. It happens once per format, when the format is first used or tested.
@@ -78,9 +78,7 @@ class _Compiler:
 
     def part(self, node: Node, scope: int) -> _Part:
         match node:
-            case Gap():
-                return _EMPTY
-            case Marker() if not node.texts():
+            case Gap() | Marker() if isinstance(node, Gap) or not node.texts():
                 return _EMPTY
             case Seq(nodes):
                 return self.sequence([self.part(child, scope) for child in nodes])
@@ -219,22 +217,7 @@ def reachable(start: Position) -> Iterator[Position]:
 def _settle(position: Position) -> None:
     """Work out what may come next, and whether that can be told apart."""
     for following in position.follow:
-        leaf = following.leaf
-        if isinstance(leaf, Marker):
-            for text in leaf.texts():
-                _claim(position.markers, text, following, position)
-        elif isinstance(leaf, Text):
-            if position.text is None:
-                position.text = following
-            elif following not in position.text.follow:
-                raise FormatError(f"two free texts may follow {position.leaf}")
-        elif openers := opening_texts(leaf):
-            for text in openers:
-                _claim(position.openers, text, following, position)
-        elif position.fallback is not None:
-            raise FormatError(f"two regions may follow {position.leaf}: {position.fallback.leaf} and {leaf}")
-        else:
-            position.fallback = following
+        _enter(position, following)
     inside = [p for p in position.follow if p.scope == position.scope and not p.opens_scope]
     position.closes_scope = bool(position.scope) and not inside
     if isinstance(position.leaf, PythonCall | JsonCall | NameKeyedCall):
@@ -245,6 +228,26 @@ def _settle(position: Position) -> None:
         raise FormatError(f"{position.fallback.leaf} may follow the free text {position.text.leaf} with no marker between")
     if isinstance(position.leaf, ToolName | NumberedName | CallId | Filler) and not (position.markers or position.openers):
         raise FormatError(f"nothing ends {position.leaf}")
+
+
+def _enter(position: Position, following: Position) -> None:
+    """Note by what it is told that `following` comes next."""
+    leaf = following.leaf
+    if isinstance(leaf, Marker):
+        for text in leaf.texts():
+            _claim(position.markers, text, following, position)
+    elif isinstance(leaf, Text):
+        if position.text is None:
+            position.text = following
+        elif following not in position.text.follow:
+            raise FormatError(f"two free texts may follow {position.leaf}")
+    elif openers := opening_texts(leaf):
+        for text in openers:
+            _claim(position.openers, text, following, position)
+    elif position.fallback is not None:
+        raise FormatError(f"two regions may follow {position.leaf}: {position.fallback.leaf} and {leaf}")
+    else:
+        position.fallback = following
 
 
 def _claim(table: dict[str, Position], text: str, following: Position, position: Position) -> None:

@@ -124,7 +124,8 @@ class TaggedArguments:
     `header` holds `{key}`, and where the format itself says what a value is `{string}` (`true` for text, `false` for JSON)
     or `{type}` (a type of JSON Schema's); spaces in it stand for any whitespace and its quotes may be missing. `trim`: one
     newline on either side of a value is framing; without it values are verbatim. `joint` is written between two arguments
-    and after the last. `unwrap` are keys that models wrap all arguments in; they are undone unless the tool declares such a property.
+    and after the last. `unwrap` are keys that models wrap all arguments in; they are undone unless the tool declares such a
+    property.
     `aside`: a text with `{type}` that may stand before the header's last tag; it is not written. `spaces`: texts that models
     write for the header's spaces. `escaped`: `&amp;` and `&quot;` stand in a key for the characters they name. `cdata`: a value
     with `<`, `&` or a newline in it stands between `<![CDATA[` and `]]>`. `declared`: a first argument that the tool does not
@@ -350,7 +351,9 @@ def interleaved(text: Text, *nodes: Node) -> Interleaved:
     return Interleaved(text, seq(*nodes))
 
 
-def tagged_arguments(header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()) -> TaggedArguments:
+def tagged_arguments(
+    header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()
+) -> TaggedArguments:
     """Arguments as tagged text."""
     return TaggedArguments(header, close, trim, joint, unwrap)
 

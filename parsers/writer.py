@@ -1,4 +1,4 @@
-"""Message to text: the strict reading of a description. Every marker and gap is written, the first of several alternatives taken."""
+"""Message to text: the strict reading of a description. Every marker and gap is written, the first of several choices taken."""
 
 import json
 from collections.abc import Sequence
