@@ -43,11 +43,11 @@ class Plan:
     tools: tuple[Tool, ...]
     sampling: Sampling
     constraint: Constraint | None = None
+    stop_token_texts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = field(default_factory=tuple)
     loose: frozenset[str] = frozenset()
     """Tools whose schemas the constraint does not hold, or not wholly: their calls are sure only once they have been checked."""
     loose_answer: bool = False
     """The same of the response format."""
     hidden: str | None = None
     """A function among the tools that the client knows nothing of: the model calls it to answer in words."""
-    stop_token_texts: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = field(default_factory=tuple)
