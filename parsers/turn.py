@@ -100,7 +100,7 @@ def _start_markers(turn: Node) -> tuple[str, frozenset[str], tuple[str, ...]]:
     for position in reachable(compiled(turn)):
         reasoning = position.text
         if reasoning is not None and isinstance(reasoning.leaf, Text) and reasoning.leaf.channel == "reasoning":
-            if isinstance(position.leaf, Marker):
+            if isinstance(position.leaf, Marker) and position.leaf.texts()[0] in compiled(turn).markers:
                 opener = opener or position.leaf.text
                 others.update(position.leaf.texts())
             closers.update(text for text, target in reasoning.markers.items() if target.text is not None)
