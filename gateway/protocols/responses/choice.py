@@ -30,7 +30,7 @@ def decoded_choice(choice: Any, tools: ToolSet) -> ToolChoice:
             return _word(word, tools)
         case None:
             raise missing("tool_choice.type")
-        case str() as kind if is_hosted(kind):
+        case str() as kind if is_hosted(kind) or kind == "mcp":
             message = f"Unsupported value: 'tool_choice.type' does not support '{kind}' on this server: it runs no such tool."
             raise RequestError(message, param="tool_choice.type", code="unsupported_value")
         case kind:

@@ -59,6 +59,9 @@ def check_supported(request: wire.InputTokensRequest) -> None:
             raise RequestError(message, param=field, code="unsupported_parameter")
     if request.input is None and request.previous_response_id is None:
         raise missing("input")
+    if request.input == [] and request.previous_response_id is None and not request.instructions:
+        expected = "Expected an array with minimum length 1, but got an empty array instead."
+        raise RequestError(f"Invalid 'input': empty array. {expected}", param="input", code="empty_array")
     if isinstance(request, wire.ResponsesRequest) and request.background and not request.store:
         message = "Invalid value for 'background': a response in the background must be stored ('store')."
         raise RequestError(message, param="background")

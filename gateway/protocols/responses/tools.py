@@ -28,7 +28,6 @@ HOSTED = (
     "file_search",
     "image_generation",
     "local_shell",
-    "mcp",
     "programmatic_tool_calling",
     "shell",
     "tool_search",
@@ -138,6 +137,11 @@ class _Reader:
                 return self._custom(tool, place, namespace)
             case "namespace" if namespace is None:
                 return self._namespace(tool, place)
+            case "mcp" if namespace is None:
+                message = (
+                    f"Unsupported value: '{place}.type' does not support 'mcp' on this server. Call the MCP server yourself."
+                )
+                raise RequestError(message, param=f"{place}.type", code="unsupported_value")
             case str() as kind if is_hosted(kind) and namespace is None:
                 self.found.warnings.append(f"tools of type {kind} run elsewhere and were ignored")
                 return None

@@ -178,7 +178,7 @@ def test_a_custom_tools_input_arrives_whole_however_it_is_cut(text: str, ascii_o
 
 
 def test_a_custom_tools_input_is_streamed_and_what_looks_otherwise_is_kept() -> None:
-    parts = ['{"input": "ab', "c\\", 'n\\ud83d', '\\ude00d"}']
+    parts = ['{"input": "ab', "c\\", "n\\ud83d", '\\ude00d"}']
     events = one(ToolCallStart(0, "run"), *(ToolCallArguments(0, part) for part in parts), ToolCallEnd(0), Finish("tool_calls"))
     assert [event["delta"] for event in events if event["type"].endswith(".delta")] == ["ab", "c", "\n", "😀d"]
     other = one(ToolCallStart(0, "run"), ToolCallArguments(0, '{"cmd": 1}'), ToolCallEnd(0), Finish("tool_calls"))
