@@ -122,7 +122,9 @@ class NameReader:
         self._position = position
 
     def read(self, parser: "Parser") -> bool:
-        match = boundary(_name_ends(self._position)).search(parser.buffer, parser.at)
+        ends = _name_ends(self._position)
+        # A long text without an end is not searched beyond the limit, or many beginnings of names in it would cost its square.
+        match = boundary(ends).search(parser.buffer, parser.at, parser.at + NAME_LIMIT + max(map(len, ends)))
         end = match.start() if match is not None else len(parser.buffer)
         if end - parser.at > NAME_LIMIT:
             parser.reject("malformed", "a name has no end")

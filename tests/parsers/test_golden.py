@@ -1,7 +1,7 @@
 """Golden turns: a text, and what it says, however it is cut.
 
-`tests/golden/<family>/<case>.txt` is the turn as the model wrote it; the `.json` beside it holds the tools, what the prompt wrote of
-the turn (`opening`), why the engine stopped (`finish`), and what is to be read.
+`tests/golden/<family>/<case>.txt` is the turn as the model wrote it; the `.json` beside it holds the tools, what the prompt wrote
+of the turn (`opening`), why the engine stopped (`finish`), and what is to be read.
 """
 
 import json
