@@ -26,7 +26,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What limits decoding. `value`: a structural tag object or json schema object, or Lark text; as the backend's dialect wants it."""
+    """What limits decoding. `value`: a structural tag or JSON Schema object, or Lark text; as the backend's dialect wants it."""
 
     kind: Literal["structural_tag", "json_schema", "json_object", "lark"]
     value: Any
