@@ -1,7 +1,7 @@
 """Arguments as tagged text. A value that can only be a string streams; one that may still change its type waits for its end.
 
-Nothing is escaped in these formats, so a value may contain the text of a closer. A closer counts only where what follows it, behind
-whitespace, is something that may follow (the next header, the end of the call) or the end of the turn.
+Nothing is escaped in these formats, so a value may contain the text of a closer. A closer counts only where what follows it,
+behind whitespace, is something that may follow (the next header, the end of the call) or the end of the turn.
 """
 
 import json

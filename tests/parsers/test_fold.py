@@ -18,11 +18,22 @@ from parsers import (
 def test_deltas_join_and_calls_keep_their_order() -> None:
     notice = Notice("repaired", "x")
     events = [
-        ReasoningDelta("a"), ReasoningDelta("b"), ContentDelta("c"),
-        ToolCallStart(0, "f", "id0"), ToolCallArguments(0, '{"x"'), ToolCallArguments(0, ": 1}"), notice, ToolCallEnd(0),
-        ContentDelta("d"), ToolCallStart(1, "g"), ToolCallEnd(1), ToolCallStart(2, "h"), ToolCallArguments(2, "{"), ToolCallEnd(2, False),
+        ReasoningDelta("a"),
+        ReasoningDelta("b"),
+        ContentDelta("c"),
+        ToolCallStart(0, "f", "id0"),
+        ToolCallArguments(0, '{"x"'),
+        ToolCallArguments(0, ": 1}"),
+        notice,
+        ToolCallEnd(0),
+        ContentDelta("d"),
+        ToolCallStart(1, "g"),
+        ToolCallEnd(1),
+        ToolCallStart(2, "h"),
+        ToolCallArguments(2, "{"),
+        ToolCallEnd(2, complete=False),
         Finish("length"),
-    ]  # fmt: skip
+    ]
     calls = (ToolCall("f", '{"x": 1}', "id0"), ToolCall("g", "{}"), ToolCall("h", "{", complete=False))
     assert fold(events) == Message("cd", "ab", calls, (notice,))
     assert normal(events)[:3] == [ReasoningDelta("ab"), ContentDelta("c"), ToolCallStart(0, "f", "id0")]
