@@ -286,7 +286,8 @@ def test_instructions_are_of_one_response_only(client: openai.OpenAI) -> None:
     again = client.responses.create(
         model="scripted", input="hi", previous_response_id=first.id, instructions="one two three four five six"
     )
-    assert plain.usage and again.usage
+    assert plain.usage is not None
+    assert again.usage is not None
     assert again.usage.input_tokens > plain.usage.input_tokens
 
 

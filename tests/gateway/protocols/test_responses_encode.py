@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -169,7 +170,7 @@ def test_every_item_is_announced_written_and_ended_in_order(answer: tuple[Shape,
 def test_a_custom_tools_input_arrives_whole_however_it_is_cut(text: str, ascii_only: bool, cuts: list[int]) -> None:
     written = json.dumps({"input": text}, ensure_ascii=ascii_only)
     places = sorted({0, len(written), *(cut for cut in cuts if cut < len(written))})
-    fragments = [written[a:b] for a, b in zip(places, places[1:], strict=False)]
+    fragments = [written[a:b] for a, b in pairwise(places)]
     events = one(
         ToolCallStart(0, "run"), *(ToolCallArguments(0, part) for part in fragments), ToolCallEnd(0), Finish("tool_calls")
     )
