@@ -34,6 +34,8 @@ ENGINE_OPTIONS = (
     "--dtype=bfloat16",
     "--max-model-len=8192",
     "--max-num-seqs=16",
+    # Prompts that are read in parts rewind the sampler of a request with a seed, which ends the engine on a CPU.
+    "--max-num-batched-tokens=16384",
     # `auto` would let the first constrained request choose the grammar engine for all later ones.
     '--structured-outputs-config={"backend": "xgrammar"}',
 )
