@@ -13,6 +13,7 @@ from gateway.middleware.request_context import RequestContext
 from gateway.protocols import admin
 from gateway.protocols.chat_completions.routes import ChatCompletions
 from gateway.protocols.messages.routes import CountTokens, Messages
+from gateway.protocols.passthrough import COMPLETIONS, EMBEDDINGS, Completions, Embeddings
 from gateway.protocols.responses.endpoints import Responses
 from gateway.settings import Settings
 
@@ -26,7 +27,7 @@ CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
 RESPONSES = "/v1/responses"
-GENERATION = frozenset({CHAT, MESSAGES, COUNT_TOKENS, RESPONSES, f"{RESPONSES}/input_tokens"})
+GENERATION = frozenset({CHAT, MESSAGES, COUNT_TOKENS, COMPLETIONS, EMBEDDINGS, RESPONSES, f"{RESPONSES}/input_tokens"})
 """Answered with and without /v1, which users forget."""
 ADMIN = frozenset({"/", "/v1/models", "/health", "/v1/health", "/ready", "/metrics", "/version", "/docs", "/openapi.json"})
 
@@ -49,6 +50,8 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
         CHAT: ChatCompletions(*parts),
         MESSAGES: Messages(*parts),
         COUNT_TOKENS: CountTokens(*parts),
+        COMPLETIONS: Completions(*parts),
+        EMBEDDINGS: Embeddings(*parts),
         **responses.endpoints,
     }
     for path, endpoint in endpoints.items():

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from gateway.protocols.chat_completions.schema import ChatCompletionRequest
 from gateway.protocols.messages.schema import CountTokensRequest, MessagesRequest
+from gateway.protocols.passthrough import CompletionRequest, EmbeddingRequest
 from gateway.protocols.responses.schema import InputTokensRequest, ResponsesRequest
 
 REFERENCE = "#/components/schemas/{model}"
@@ -68,6 +69,8 @@ ROUTES: Mapping[str, Described] = {
     "/v1/messages/count_tokens": Described(
         CountTokensRequest, "Count a message's tokens", "`input_tokens`.", streams=False, error="AnthropicError"
     ),
+    "/v1/completions": Described(CompletionRequest, "Create a completion", "The engine's answer, whole or as a stream."),
+    "/v1/embeddings": Described(EmbeddingRequest, "Create embeddings", "The engine's answer.", streams=False),
 }
 
 

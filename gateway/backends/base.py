@@ -1,9 +1,9 @@
 """What every engine looks like from the inside of the gateway."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from gateway.chat.events import Piece
 from gateway.chat.plan import Dialect, Plan
@@ -56,3 +56,12 @@ class CountsTokens(Protocol):
     """An engine that tells how many tokens it makes of a prompt's text."""
 
     async def count_tokens(self, text: str) -> int: ...
+
+
+@runtime_checkable
+class Forwards(Protocol):
+    """An engine with endpoints of OpenAI's own, which takes a request on one of them as it came."""
+
+    def forward(self, path: str, body: Mapping[str, Any]) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """The body of its answer, as it is read. Entering returns once the engine has accepted the request; leaving stops it."""
+        ...

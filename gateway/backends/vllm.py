@@ -1,6 +1,7 @@
 """vLLM: raw turns from `/v1/completions`, special tokens kept, constraints as structured outputs."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -55,6 +56,12 @@ class VllmBackend:
             version = None  # a proxy in front of vLLM may not pass it on
         self._facts = EngineFacts("vllm", entry.get("id"), entry.get("max_model_len"), version, entry.get("root"))
         return self._facts
+
+    @asynccontextmanager
+    async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[AsyncIterator[bytes]]:
+        """vLLM's own answer; see Forwards."""
+        async with self._http.stream(path, json.dumps(body).encode()) as blocks:
+            yield blocks
 
     async def count_tokens(self, text: str) -> int:
         """What `/tokenize` says; the text has its special tokens already."""

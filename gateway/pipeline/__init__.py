@@ -17,10 +17,9 @@ from gateway.telemetry.observer import Observer, Record
 
 from .again import second_request
 from .choice import Choice
+from .recorded import recorded
 
 __all__ = ["Pipeline", "Turn"]
-
-CLIENT_GONE = 499
 
 
 class Turn:
@@ -161,15 +160,9 @@ class Pipeline:
     async def open(self, request: ChatRequest) -> AsyncIterator[Turn]:
         """A running turn. Entering returns once the engine has accepted it (else a GatewayError is raised, so the client gets a
         real status); leaving, at any point, stops the generation."""
-        record = Record()
-        ran = False
-        try:
-            spec = self.catalog.find(request.model)
-            record.model, record.format = spec.name, spec.format.name
-            self.observer.begin(spec.name)
-            ran = True
+        with recorded(request.model, self.catalog, self.observer) as (record, spec):
             plan = await asyncio.to_thread(make_plan, request, spec)
-            _note_plan(record, plan, spec)
+            _note_plan(record, plan)
             turn = Turn(spec, plan, record)
             try:
                 await turn.start()
@@ -177,21 +170,9 @@ class Pipeline:
             finally:
                 _note_usage(record, turn.usage)
                 await turn.stop()
-        except GatewayError as error:
-            record.failed(error.status, error.code or error.type)
-            raise
-        except (asyncio.CancelledError, GeneratorExit):
-            record.failed(CLIENT_GONE, "client_gone")
-            raise
-        except Exception:
-            record.failed(500, "server_error")
-            raise
-        finally:
-            self.observer.end(record, ran=ran)
 
 
-def _note_plan(record: Record, plan: Plan, spec: ModelSpec) -> None:
-    record.backend = type(spec.backend).__name__.removesuffix("Backend").lower()
+def _note_plan(record: Record, plan: Plan) -> None:
     record.tool_choice = plan.request.tool_choice.mode
     record.tools = len(plan.request.tools)
     record.constraint = plan.constraint.kind if plan.constraint else ""

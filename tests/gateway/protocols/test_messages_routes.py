@@ -18,6 +18,7 @@ from gateway.protocols.messages.refusal import error_body, status_of
 from gateway.protocols.messages.routes import Messages
 from gateway.settings import Settings
 from tests.support.server import PATIENCE, Gateway, replay_model, serving, wait_for
+from tests.support.tokenizers import byte_level
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>'
 TURNS = [
@@ -151,6 +152,23 @@ def test_tokens_are_counted_as_a_generation_would(gateway: Gateway) -> None:
     answer = post(gateway, body, "/v1/messages/count_tokens")
     assert answer.json() == {"input_tokens": spent}
     assert spent > 10
+
+
+def test_a_tokenizer_tells_the_tokens_at_once_and_where_the_context_ends(tmp_path: Path) -> None:
+    entry = replay_model(tmp_path, TURNS, tokenizer=str(byte_level(tmp_path / "tokenizer")), chat_template="toolwire/hermes")
+    with serving({"models": [{**entry, "context": 300}]}) as running:
+        body = {**request(stream=True), "model": "scripted"}
+        start = post(running, body).text.split("\n")[1].removeprefix("data: ")
+        count = post(running, body, "/v1/messages/count_tokens").json()["input_tokens"]
+        assert json.loads(start)["message"]["usage"]["input_tokens"] == count > 20
+        body = {**request("x" * 500), "model": "scripted"}
+        count = post(running, body, "/v1/messages/count_tokens").json()["input_tokens"]
+        answer = post(running, body)
+        assert answer.status_code == 400
+        assert answer.json()["error"] == {
+            "type": "invalid_request_error",
+            "message": f"prompt is too long: {count} tokens > 300 maximum",
+        }
 
 
 @pytest.mark.parametrize(("fields", "status"), [({"model": "nope"}, 404), ({"messages": []}, 400)])

@@ -1,0 +1,94 @@
+"""Requests that go on to the engine as they came, on endpoints where there is nothing to parse; counted like all others."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from gateway.backends.base import Forwards
+from gateway.backends.sse import SSEDecoder
+from gateway.errors import BackendError, BackendGarbled, GatewayError, RequestError
+from gateway.planning.catalog import ModelSpec
+from gateway.telemetry.observer import Record
+
+from . import Pipeline
+from .recorded import recorded
+
+DONE = b"[DONE]"
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int | None = None
+
+
+class _Answer(msgspec.Struct):
+    usage: _Usage | None = None
+    choices: list[Any] = []
+
+
+class Forwarded:
+    """An engine's own answer on its way, under the name that the client gave the model."""
+
+    def __init__(self, blocks: AsyncIterator[bytes], record: Record, *, model: str, engine_model: str) -> None:
+        self._blocks = blocks
+        self._record = record
+        self._theirs, self._ours = (f'"model":{json.dumps(name, ensure_ascii=False)}'.encode() for name in (engine_model, model))
+
+    async def whole(self) -> bytes:
+        """The answer in one piece."""
+        body = b"".join([block async for block in self._blocks])
+        self._read(body)
+        return self._renamed(body)
+
+    async def events(self, *, usage: bool) -> AsyncIterator[bytes]:
+        """The data of each event of a stream but its [DONE]. `usage`: also of the one that tells only what it cost."""
+        events, done = SSEDecoder(), False
+        try:
+            async for block in self._blocks:
+                for data in events.feed(block):
+                    if data.startswith(b'{"error"'):
+                        self._record.failed(BackendError.status, "backend_error")
+                    done = done or data == DONE
+                    if not done and (not self._tells_usage_only(data) or usage):
+                        yield self._renamed(data)
+            if not done:
+                raise BackendGarbled("The engine's stream broke off before the answer was complete.")
+        except GatewayError as error:
+            self._record.failed(error.status, error.code or error.type)
+            raise
+
+    def _tells_usage_only(self, data: bytes) -> bool:
+        return b'"usage":{' in data and not self._read(data).choices
+
+    def _read(self, body: bytes) -> _Answer:
+        try:
+            answer = msgspec.json.decode(body, type=_Answer)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise BackendGarbled(f"The engine's answer cannot be read ({error}).") from None
+        if answer.usage is not None:
+            self._record.prompt_tokens = answer.usage.prompt_tokens
+            self._record.completion_tokens = answer.usage.completion_tokens or 0
+        return answer
+
+    def _renamed(self, body: bytes) -> bytes:
+        return body.replace(self._theirs, self._ours, 1)
+
+
+@asynccontextmanager
+async def forward(pipeline: Pipeline, path: str, body: Mapping[str, Any]) -> AsyncIterator[Forwarded]:
+    """The engine's answer to this body. Entering returns once the engine has accepted it; leaving stops the work."""
+    with recorded(body["model"], pipeline.catalog, pipeline.observer) as (record, spec):
+        if not isinstance(spec.backend, Forwards):
+            raise RequestError(f"The engine of the model `{spec.name}` does not answer {path} here.", param="model")
+        sent = {**body, **_within(body, spec), "model": spec.engine_model}
+        async with spec.backend.forward(path, sent) as blocks:
+            yield Forwarded(blocks, record, model=body["model"], engine_model=spec.engine_model)
+
+
+def _within(body: Mapping[str, Any], spec: ModelSpec) -> dict[str, int]:
+    """`max_tokens` cut to what the model's entry allows, where the request has more."""
+    asked = body.get("max_tokens")
+    return {"max_tokens": spec.max_tokens} if asked and spec.max_tokens is not None and asked > spec.max_tokens else {}

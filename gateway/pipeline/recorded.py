@@ -1,0 +1,36 @@
+"""What every request leaves behind, however it ends: a record of what it cost and of how it failed."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gateway.errors import GatewayError
+from gateway.planning.catalog import Catalog, ModelSpec
+from gateway.telemetry.observer import Observer, Record
+
+CLIENT_GONE = 499
+
+
+@contextmanager
+def recorded(model: str, catalog: Catalog, observer: Observer) -> Iterator[tuple[Record, ModelSpec]]:
+    """The model of this name, and the record of one request to it, which is told when the block is left."""
+    record = Record()
+    ran = False
+    try:
+        spec = catalog.find(model)
+        record.model, record.format = spec.name, spec.format.name
+        record.backend = type(spec.backend).__name__.removesuffix("Backend").lower()
+        observer.begin(spec.name)
+        ran = True
+        yield record, spec
+    except GatewayError as error:
+        record.failed(error.status, error.code or error.type)
+        raise
+    except (asyncio.CancelledError, GeneratorExit):
+        record.failed(CLIENT_GONE, "client_gone")
+        raise
+    except Exception:
+        record.failed(500, "server_error")
+        raise
+    finally:
+        observer.end(record, ran=ran)
