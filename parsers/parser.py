@@ -46,6 +46,9 @@ class _Draft:
     home: TextReader
     marker: str
     index: int
+    completed: int
+    truncated: bool
+    content: int
     wrote_content: bool
     space: list[str]
     raw: list[str] = field(default_factory=list)
@@ -91,8 +94,8 @@ class Parser:
         self.reader: Reader = self._reader_behind(self.position)
         if opening:
             self.feed(opening)
-            if self.home is not None:
-                self.home.forget_space()
+            if isinstance(self.reader, TextReader):
+                self.reader.forget_space()
             self.content.clear()
             self.between.clear()
             self.wrote_content = False
@@ -205,7 +208,8 @@ class Parser:
     def begin_draft(self, home: TextReader, marker: str, space: list[str]) -> None:
         """From here on nothing is given out until the turn ends behind the call, or shows that it was none."""
         if self.draft is None:
-            self.draft = _Draft(home, marker, self.index, self.wrote_content, list(space))
+            counts = (self.index, self.completed, self.truncated, len(self.content))
+            self.draft = _Draft(home, marker, *counts, self.wrote_content, list(space))
             self.events = self.draft.events
 
     def abandon_draft(self) -> None:
@@ -217,7 +221,9 @@ class Parser:
         self.events = self.out
         self.buffer = "".join(draft.raw) + self.buffer[self.at :]
         self.at = 0
-        self.index, self.wrote_content = draft.index, draft.wrote_content
+        self.index, self.completed, self.truncated = draft.index, draft.completed, draft.truncated
+        self.wrote_content = draft.wrote_content
+        del self.content[draft.content :]
         self.call_open = self.muted = self.muted_tail = False
         self.held = self.tool = self.name = self.call_id = None
         self.reader = self.home = draft.home
