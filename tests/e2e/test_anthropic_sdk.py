@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+import anthropic
 import pytest
 
 from tests.support.server import Gateway, replay_model, serving, wait_for
-
-anthropic = pytest.importorskip("anthropic")
 
 
 def call(name: str, arguments: str) -> str:

@@ -83,11 +83,11 @@ class StreamEncoder:
 
     def _encode(self, event: Event) -> str:
         match event:
-            case ContentDelta(text):
+            case ContentDelta():
                 opened = "" if self._kind == "text" else self._open("text", TEXT, '"text_delta","text":')
-                return f"{opened}{self._delta}{quoted(text)}{CLOSE}"
-            case ToolCallArguments(_, fragment):
-                return f"{self._delta}{quoted(fragment)}{CLOSE}"
+                return f"{opened}{self._delta}{quoted(event.text)}{CLOSE}"
+            case ToolCallArguments():
+                return f"{self._delta}{quoted(event.fragment)}{CLOSE}"
             case ReasoningDelta(text):
                 opened = "" if self._kind == "thinking" else self._open("thinking", THINKING, '"thinking_delta","thinking":')
                 return f"{opened}{self._delta}{quoted(text)}{CLOSE}"

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from anthropic.lib.streaming._messages import accumulate_event
+from anthropic.types import Message, RawMessageStreamEvent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
@@ -15,10 +17,6 @@ from gateway.protocols.messages.encode import PING, StreamEncoder
 from gateway.protocols.messages.shape import SIGNATURE, Shape
 from gateway.protocols.messages.whole import whole
 from parsers import ContentDelta, Event, Finish, Notice, ReasoningDelta, ToolCallArguments, ToolCallEnd, ToolCallStart
-
-anthropic = pytest.importorskip("anthropic")
-from anthropic.lib.streaming._messages import accumulate_event  # noqa: E402
-from anthropic.types import Message, RawMessageStreamEvent  # noqa: E402
 
 USAGE = Usage(prompt_tokens=10, completion_tokens=5, cached_tokens=4, reasoning_tokens=2)
 SHAPE = Shape("0123456789abcdef01234567", "m/é")
