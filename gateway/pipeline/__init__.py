@@ -1,8 +1,8 @@
 """The one walk every request takes: plan, engine, parsers, demand. Protocols open it and encode what comes out."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import fields
 
 from gateway.backends.base import CountsTokens
@@ -69,8 +69,9 @@ class Turn:
             while self._attempts:
                 self._attempts -= 1
                 try:
-                    async for batches in self._attempt():
-                        yield batches
+                    async with aclosing(self._attempt()) as attempt:
+                        async for batches in attempt:
+                            yield batches
                     return
                 except AnswerInvalid as problem:
                     await self._begin_again(problem)
@@ -85,7 +86,7 @@ class Turn:
         self._choices = [Choice(plan, self._record, policy=policy) for _ in range(plan.sampling.n)]
         self._usage: Usage | None = None
 
-    async def _attempt(self) -> AsyncIterator[list[Batch]]:
+    async def _attempt(self) -> AsyncGenerator[list[Batch]]:
         async for pieces in self._reads:
             batches = self._batches(pieces)
             if batches:
@@ -164,8 +165,8 @@ class Pipeline:
             plan = await asyncio.to_thread(make_plan, request, spec)
             _note_plan(record, plan)
             turn = Turn(spec, plan, record)
+            await turn.start()
             try:
-                await turn.start()
                 yield turn
             finally:
                 _note_usage(record, turn.usage)

@@ -45,6 +45,11 @@ class Demand:
         return cls(forced, {tool.name: tool for tool in plan.tools if forced or tool.strict}, answer, plan.hidden)
 
     @property
+    def free(self) -> bool:
+        """Nothing is demanded."""
+        return not self.forced and not self.held and self.answer is None
+
+    @property
     def content(self) -> str:
         """The answer so far, where it is held to a format."""
         return "".join(self._content)
