@@ -30,6 +30,8 @@ def turn_shape(fmt: Format, wanted: Wanted) -> Shape:
     thinking = thinking_of(fmt.turn)
     if thinking is not None and between is not None:
         thinking = replace(thinking, after=between, interruptible=True, foreign=_other_messages(fmt.turn, thinking))
+    elif thinking is not None and thinking.interruptible:
+        thinking = replace(thinking, foreign=_behind_reasoning(fmt.turn))
     state = _state(thinking, wanted.opening)
     calls = Calls(wanted.tools, wanted.parallel)
     if wanted.must:
@@ -50,6 +52,13 @@ def _other_messages(turn: Node, thinking: Thinking) -> tuple[str, ...]:
             texts.extend(text for marker in markers for text in marker.texts())
             texts.extend(text for other in node.others for text in first_texts((other,))[0])
     return tuple(text for text in dict.fromkeys(texts) if text not in thinking.closers)
+
+
+def _behind_reasoning(turn: Node) -> tuple[str, ...]:
+    """Where the closer of reasoning may be missing: the markers, other than those of calls, that end it in its place."""
+    nodes = turn.nodes if isinstance(turn, Seq) else ()
+    at = next((place for place, node in enumerate(nodes) if thinking_of(node) is not None), len(nodes))
+    return first_texts(nodes[at + 1 :])[0]
 
 
 def _calls_of(fmt: Format) -> tuple[Node, str | None]:
