@@ -127,8 +127,9 @@ class Turn:
             if choice.done:
                 continue
             events = choice.take(piece)
-            if events or piece.logprobs:
-                batches.append(Batch(piece.choice, events, piece.logprobs, piece.stop))
+            logprobs = choice.logprobs(piece, events)
+            if events or logprobs:
+                batches.append(Batch(piece.choice, events, logprobs, piece.stop))
         return batches
 
     def _cut_short(self) -> bool:

@@ -1,8 +1,9 @@
 """One choice of a turn: its parser, the guard at its end, and where it is cut."""
 
 import logging
+from collections.abc import Sequence
 
-from gateway.chat.events import Piece
+from gateway.chat.events import Piece, TokenLogprob
 from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid
 from gateway.telemetry.observer import Record
@@ -29,6 +30,8 @@ class Choice:
         self._single = bool(plan.tools) and (plan.request.tool_choice.mode == "named" or not plan.request.parallel_tool_calls)
         self._record = record
         self._seen: list[Event] | None = [] if policy == "retry" else None
+        self._logprobs: list[TokenLogprob] = []
+        """Those of tokens whose events wait."""
         self._raw: list[str] | None = [] if log.isEnabledFor(logging.DEBUG) else None
 
     def take(self, piece: Piece) -> list[Event]:
@@ -45,6 +48,16 @@ class Choice:
         if self._decline is not None:
             events = self._without_hidden(events, self._decline)
         return self._guarded(events) if events else events
+
+    def logprobs(self, piece: Piece, events: list[Event]) -> Sequence[TokenLogprob] | None:
+        """The log probabilities that leave with a piece's events. Those of an attempt that is given up do not."""
+        if self._seen is None:
+            return piece.logprobs
+        self._logprobs += piece.logprobs or ()
+        if not events:
+            return None
+        leaving, self._logprobs = self._logprobs, []
+        return leaving or None
 
     def answer(self) -> Message:
         """The turn so far, also what was held back; kept where it may be asked for again."""

@@ -23,14 +23,17 @@ class Walk:
         self.pipeline = Pipeline(Catalog([spec]), Observer(self.metrics))
         self.usage: Usage | None = None
         self.left: list[Event] = []
+        self.tokens: list[str] = []
+        """The tokens whose log probabilities left."""
 
     def events(self, request: ChatRequest, choice: int = 0) -> list[Event]:
         """All events of one choice; `left` has those that left before a failure."""
-        self.left = []
+        self.left, self.tokens = [], []
 
         async def walk() -> None:
             async with self.pipeline.open(request) as turn:
                 async for read in turn:
+                    self.tokens += [token.token for batch in read for token in batch.logprobs or ()]
                     self.left += [event for batch in read if batch.choice == choice for event in batch.events]
                 self.usage = turn.usage
 

@@ -2,12 +2,17 @@
 
 import json
 import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateway.backends.replay import ReplayBackend
+from gateway.chat.events import Piece, TokenLogprob
+from gateway.chat.plan import Plan
 from gateway.chat.request import ResponseFormat, Sampling, ToolChoice
 from gateway.errors import ContentInvalid, ToolCallInvalid, UnrenderableChat
 from parsers import ContentDelta, Event, Notice, ReasoningDelta, Tool, ToolCallArguments, ToolCallStart, fold
@@ -146,6 +151,29 @@ def test_under_a_forced_choice_nothing_of_the_first_attempt_leaves(tmp_path: Pat
     message = fold(model.events(asked(tools=(COUNT, TIME), choice="required")))
     assert message.content is None
     assert calls(message) == [("count", {"n": 3})]
+
+
+class Logged(ReplayBackend):
+    """Turns whose tokens come with log probabilities."""
+
+    @asynccontextmanager
+    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+        async def logged(reads: AsyncIterator[list[Piece]]) -> AsyncIterator[list[Piece]]:
+            async for read in reads:
+                yield [replace(piece, logprobs=[TokenLogprob(piece.text, -1.0)] if piece.text else None) for piece in read]
+
+        async with super().stream(plan) as reads:
+            yield logged(reads)
+
+
+def test_log_probabilities_are_those_of_what_left(tmp_path: Path) -> None:
+    turns = [{"match": "breaks the tool's schema", "role": "tool", "text": GOOD}, {"match": None, "text": "Counting.\n" + BAD}]
+    spec = scripted(tmp_path, turns, strict="retry")
+    model = Walk(replace(spec, backend=Logged(tmp_path / "turns.jsonl")))
+    model.events(asked(tools=(COUNT,)))
+    assert "".join(model.tokens).startswith("Counting.")
+    assert "".join(model.tokens).endswith(GOOD)
+    assert "three" not in "".join(model.tokens)
 
 
 def test_a_second_failure_is_one(tmp_path: Path) -> None:
