@@ -3,7 +3,9 @@
 All tools are looked at, also those that the tool choice leaves out; the first error wins.
 """
 
-from collections.abc import Mapping
+import hashlib
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,7 +30,7 @@ def with_usable_schemas(request: ChatRequest, policy: Policy) -> ChatRequest:
         subject = _Subject(f"function '{tool.name}'", ToolSchemaInvalid, request.place_of_tool(at), None)
         parameters = subject.narrowed(tool.parameters, warnings) if tool.strict and policy == "repair" else tool.parameters
         if parameters:
-            subject.check(parameters, _broken_parameters(parameters, policy, strict=tool.strict))
+            subject.check(parameters, "object" if policy == "lenient" else "strict" if tool.strict else "plain")
         tools.append(tool if parameters is tool.parameters else replace(tool, parameters=parameters))
     return replace(
         request, tools=tuple(tools), response_format=_usable_format(request, policy, warnings), warnings=tuple(warnings)
@@ -41,14 +43,37 @@ def _usable_format(request: ChatRequest, policy: Policy, warnings: list[str]) ->
         return wanted
     subject = _Subject(f"response_format '{wanted.name}'", ResponseSchemaInvalid, wanted.place, wanted.code)
     schema = subject.narrowed(wanted.schema, warnings) if wanted.strict and policy == "repair" else wanted.schema
-    subject.check(schema, broken_rule(schema) if wanted.strict and policy != "lenient" else None)
+    subject.check(schema, "strict" if wanted.strict and policy != "lenient" else "any")
     return replace(wanted, schema=schema)
 
 
-def _broken_parameters(schema: Mapping[str, Any], policy: Policy, *, strict: bool) -> str | None:
-    if policy == "lenient":
-        return broken_root_rule(schema) if schema.get("type") != "object" else None
-    return broken_rule(schema) if strict else broken_plain_rule(schema)
+def _object_rule(schema: Mapping[str, Any]) -> str | None:
+    return broken_root_rule(schema) if schema.get("type") != "object" else None
+
+
+RULES: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
+    "strict": broken_rule,
+    "plain": broken_plain_rule,
+    "object": _object_rule,
+    "any": lambda schema: None,
+}
+MOST_KNOWN = 4096
+_known: dict[bytes, str] = {}
+"""What was found out about schemas that came lately ("" = nothing): agents send the same ones with every request."""
+_guarding = threading.Lock()
+
+
+def _problem(schema: Mapping[str, Any], rules: str) -> str:
+    """The first broken rule, or that it is no JSON Schema; "" when it is well."""
+    key = hashlib.sha256(f"{rules} {schemas.canonical(schema)}".encode("utf-8", "surrogatepass")).digest()
+    problem = _known.get(key)
+    if problem is None:
+        problem = RULES[rules](schema) or schemas.problem_of(schema) or ""
+        with _guarding:
+            while len(_known) >= MOST_KNOWN:
+                del _known[next(iter(_known))]
+            _known[key] = problem
+    return problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +94,7 @@ class _Subject:
         warnings.append(f"schema of {self.what} was narrowed: {', '.join(notes[:MOST_NOTES])}{more}")
         return found
 
-    def check(self, schema: Mapping[str, Any], broken: str | None) -> None:
-        """Raise what is wrong: the broken rule, or that it is no JSON Schema."""
-        problem = broken or schemas.problem_of(schema)
-        if problem:
+    def check(self, schema: Mapping[str, Any], rules: str) -> None:
+        """Raise what is wrong with it under these rules."""
+        if problem := _problem(schema, rules):
             raise self.error(f"Invalid schema for {self.what}: {problem}", param=self.place, code=self.code)
