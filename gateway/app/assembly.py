@@ -83,6 +83,7 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
         renders_tools=renderer.capabilities.tools,
         created=created,
         template_check=verdict,
+        strict_history=model.strict_history,
     )
     return Assembled(spec, " ".join(filter(None, (facts.engine, facts.version))), _where(model), template)
 
@@ -168,7 +169,9 @@ async def check_entry(model: AnyModel) -> Report:
             await backend.close()
     templates, vocabulary, template = await asyncio.to_thread(sources_of, model, facts)
     unusable = next(filter(None, (broken(template, text) for text in templates.values())), None)
-    return unusable or await asyncio.to_thread(check, _subject(model, Renderer(templates, vocabulary), template))
+    if unusable is not None:
+        return unusable
+    return await asyncio.to_thread(check, _subject(model, Renderer(templates, vocabulary), template))
 
 
 def _ours_for(fmt: Format, model: AnyModel) -> str:

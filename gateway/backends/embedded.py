@@ -1,6 +1,8 @@
 """llama.cpp inside this process (through xllamacpp): serves a GGUF file without a server, a compiler or a GPU."""
 
 import asyncio
+import http.client
+import json
 import os
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -22,6 +24,8 @@ from .llama import TurnReader, bodies, total
 LARGEST_DEFAULT_CONTEXT = 8192
 BATCH = 64
 """Prompt tokens per step. Between steps a request can be cancelled; larger steps are no faster on CPUs."""
+PATIENCE = 30.0
+"""Seconds that the engine gets to tokenize."""
 PROMPT_CACHE_MIB = 256
 """How much memory the prompts of finished requests may keep for the next ones."""
 
@@ -52,7 +56,9 @@ class EmbeddedBackend:
         key = secrets.token_urlsafe(32)
         threads = min(threads, os.cpu_count() or 1)
         self._server: Any = _load(path, context=self._context, threads=threads, parallel=parallel, key=key)
-        self._http = EngineHttp(self._server.listening_address, api_key=key)
+        self._url: str = self._server.listening_address
+        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        self._http = EngineHttp(self._url, api_key=key)
         self._threads = ThreadPoolExecutor(parallel, thread_name_prefix="llama")
         self._slots = asyncio.Semaphore(parallel)
         self._jobs: set[_Job] = set()
@@ -89,6 +95,18 @@ class EmbeddedBackend:
         has_bos = bool(self.model.bos) and text.startswith(self.model.bos or "")
         question = {"content": text, "add_special": not has_bos, "parse_special": True}
         return len((await self._http.json("POST", "/tokenize", question))["tokens"])
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text in which no control token is seen, nothing added. Blocks: for threads."""
+        question = json.dumps({"content": text, "add_special": False, "parse_special": False})
+        connection = http.client.HTTPConnection(self._url.removeprefix("http://").rstrip("/"), timeout=PATIENCE)
+        try:
+            connection.request("POST", "/tokenize", question, self._headers)
+            return list(json.load(connection.getresponse())["tokens"])
+        except (OSError, ValueError, KeyError, http.client.HTTPException) as error:
+            raise BackendUnavailable(f"The embedded engine does not tokenize: {error}") from error
+        finally:
+            connection.close()
 
     async def healthy(self) -> bool:
         """Until it is closed."""

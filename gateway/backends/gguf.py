@@ -14,8 +14,8 @@ from gateway.errors import SettingsError
 
 NUMBERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 STRING, ARRAY = 8, 9
-CONTROL = 3
-"""The kind of token that is never shown unless asked for."""
+CONTROL, ADDED = 3, 4
+"""The kinds of token that is never shown unless asked for, and of one that always stands for its text."""
 MOST_KEYS, MOST_ITEMS, LONGEST_STRING = 4096, 4_000_000, 16 * 1024 * 1024
 """Beyond these a file is damaged or hostile: the largest vocabularies have 0.3 million tokens and 0.6 million merges."""
 ENDS_OF_TURN = frozenset((
@@ -24,6 +24,9 @@ ENDS_OF_TURN = frozenset((
     "<|tool_response>",
 ))  # fmt: skip
 """Tokens that llama.cpp knows by their text to end a turn, whatever the file says of them."""
+
+BOS_BY_KIND = frozenset(("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"))
+"""Byte-level vocabularies whose prompts begin with the bos token unless the file says otherwise."""
 
 
 class _Damaged(Exception):
@@ -45,6 +48,10 @@ class GgufModel:
     """Texts of the tokens that end a generation."""
     control: Mapping[str, int]
     """The control tokens: text -> id."""
+    added: Mapping[str, int]
+    """Other tokens that always stand for one text: text -> id."""
+    adds_bos: bool
+    """Whether prompts begin with the bos token."""
 
 
 @lru_cache(maxsize=16)
@@ -114,7 +121,10 @@ class _Reader:
 def _model(path: Path, head: Mapping[str, Any]) -> GgufModel:
     tokens = [token for token in _list(head, "tokens") if isinstance(token, str)]
     kinds = _list(head, "token_type")
-    control = {text: i for i, (text, kind) in enumerate(zip(tokens, kinds, strict=False)) if kind == CONTROL}
+    control, added = (
+        {text: i for i, (text, kind) in enumerate(zip(tokens, kinds, strict=False)) if kind == wanted}
+        for wanted in (CONTROL, ADDED)
+    )
     named = (_token(head, tokens, role) for role in ("eos", "eot", "eom"))
     return GgufModel(
         path=path,
@@ -126,7 +136,17 @@ def _model(path: Path, head: Mapping[str, Any]) -> GgufModel:
         bos_id=_whole(head.get("tokenizer.ggml.bos_token_id")),
         ends=frozenset(filter(None, named)) | ENDS_OF_TURN.intersection(tokens),
         control=control,
+        added=added,
+        adds_bos=_adds_bos(head),
     )
+
+
+def _adds_bos(head: Mapping[str, Any]) -> bool:
+    """What the file says, else what llama.cpp takes for granted of this kind of vocabulary."""
+    said = head.get("tokenizer.ggml.add_bos_token")
+    if isinstance(said, bool):
+        return said
+    return head.get("tokenizer.ggml.model") == "llama" or head.get("tokenizer.ggml.pre") in BOS_BY_KIND
 
 
 def _list(head: Mapping[str, Any], name: str) -> list[Any]:

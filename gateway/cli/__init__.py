@@ -13,6 +13,7 @@ VERBS = {
     "serve": "start the gateway",
     "parse": "read raw model turns: text to content, reasoning and tool calls",
     "formats": "list the tool-call formats",
+    "check": "say whether chat templates can serve tool calls, and what to do where not",
     "render": "show the prompt that a conversation becomes",
     "schema": "print the JSON Schema of the configuration file",
 }

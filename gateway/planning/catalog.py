@@ -43,6 +43,10 @@ class ModelSpec:
     sampling: SamplingDefaults = field(default_factory=SamplingDefaults)
     renders_tools: bool = True
     """Whether the chat template shows tools to the model."""
+    template_check: Literal["pass", "warn", "fail"] | None = None
+    """The verdict on the chat template; None when it was not looked at."""
+    strict_history: bool = False
+    """Whether a broken earlier turn is refused instead of healed."""
     created: int = 0
 
 

@@ -61,3 +61,26 @@ def _refusal(builder: str, text: str) -> str | None:
         # "[10:08:25] /project/cpp/json_schema_converter.cc:4944: Unsupported type ..." -> the author's part only
         return re.sub(r"^\[[\d:]+\] \S+: ", "", str(error).strip()) or "it cannot be compiled"
     return None
+
+
+def tag_accepts(tag: str, text: str) -> bool | None:
+    """Whether decoding held to a structural tag, given as JSON text, could write this text; None where that cannot be told."""
+    if not available():
+        return None
+    try:
+        core = importlib.import_module(f"{MODULE}.base")._core
+        matcher = core.GrammarMatcher(_byte_compiler().compile_structural_tag(tag), None, False, 0, None)
+        return bool(matcher.accept_string(text, False)) and bool(matcher.is_completed())
+    except (RuntimeError, ValueError, TypeError, AttributeError, ImportError):
+        return None
+
+
+@lru_cache(maxsize=1)
+def _byte_compiler() -> Any:
+    """A compiler for a vocabulary of single bytes, which accepts what any vocabulary could spell.
+
+    It is made of xgrammar's own parts: the classes around them import transformers, which takes seconds.
+    """
+    core = importlib.import_module(f"{MODULE}.base")._core
+    vocabulary = core.TokenizerInfo([*(bytes([i]) for i in range(256)), b"<stop>"], 0, None, [256], False)
+    return core.GrammarCompiler(vocabulary, 1, False, -1)

@@ -37,7 +37,8 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
         """Whether a request would be served now: at least one model's engine says it is well."""
         states = {**catalog.waiting, **await _states(catalog)}
         if "ready" in states.values():
-            return JSONResponse({"status": "ready", "models": states})
+            checks = {spec.name: spec.template_check for spec in catalog}
+            return JSONResponse({"status": "ready", "models": states, "template_checks": checks})
         error = BackendUnavailable("No model can be served now: " + "; ".join(f"{name}: {why}" for name, why in states.items()))
         return JSONResponse({**error.body(), "status": "unavailable", "models": states}, status_code=error.status)
 
@@ -101,6 +102,7 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
         "max_output_tokens": spec.max_tokens,
         "aliases": list(spec.aliases),
         "format": spec.format.name,
+        "template_check": spec.template_check,
         "capabilities": {
             "tools": spec.renders_tools,
             "parallel_tools": spec.renders_tools,

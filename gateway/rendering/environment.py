@@ -15,6 +15,8 @@ from jinja2.utils import Namespace
 
 from gateway.errors import SettingsError
 
+from .placeholders import within_json
+
 Clock = Callable[[], datetime]
 
 # What a template's code can raise: it is a program, and not one of ours.
@@ -79,10 +81,12 @@ def _tojson(  # the filter's own arguments, in its own order
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,  # noqa: FBT001, FBT002
 ) -> str:
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    text = json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    return within_json(text, ascii_only=ensure_ascii)
 
 
-def _environment(clock: Clock) -> ImmutableSandboxedEnvironment:
+def sandbox(clock: Clock = datetime.now) -> ImmutableSandboxedEnvironment:
+    """What templates are compiled and run in."""
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols])
     environment.filters["tojson"] = _tojson
     environment.globals["raise_exception"] = _raise_exception
@@ -100,13 +104,13 @@ class Template:
     """
 
     def __init__(self, text: str, *, variables: Mapping[str, Any], clock: Clock = datetime.now) -> None:
-        environment = _environment(clock)
+        environment = sandbox(clock)
         try:
             tree = environment.parse(text)
             self._compiled = environment.from_string(text)
         except TemplateSyntaxError as error:
             raise SettingsError(f"The chat template does not compile, line {error.lineno}: {error.message}") from error
-        self._variables = dict(variables)
+        self.variables = dict(variables)
         constants = [node.value for node in tree.find_all(nodes.Const) if isinstance(node.value, str)]
         self.text = text
         self.reads = frozenset(meta.find_undeclared_variables(tree)) - frozenset(environment.globals)
@@ -125,7 +129,7 @@ class Template:
         extra: Mapping[str, Any] | None = None,
     ) -> str:
         """The prompt's text, or RenderFailure."""
-        context: dict[str, Any] = {**self._variables, **(extra or {})}
+        context: dict[str, Any] = {**self.variables, **(extra or {})}
         if tools:
             context[self.tools_variable] = tools
         elif self.null_tools:

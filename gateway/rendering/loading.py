@@ -9,6 +9,8 @@ from typing import Any
 import chat_templates
 from gateway.errors import SettingsError
 
+from .tokens import EngineTokens, PromptEncoder
+
 OURS = "toolwire/"
 
 
@@ -17,12 +19,23 @@ class Vocabulary:
     """What a template and a prompt need of the tokenizer.
 
     `special`: texts by variable name (`bos_token`, `eos_token` ...). `adds_bos`: whether the model always expects the bos
-    token first. `tokenizer_json`: the fast tokenizer's description; None where the engine tokenizes.
+    token first. `tokenizer_json`: the fast tokenizer's description; None where the engine tokenizes, which then may say by
+    `engine_tokens` how.
     """
 
     special: Mapping[str, str] = field(default_factory=dict)
     adds_bos: bool = False
     tokenizer_json: str | None = None
+    engine_tokens: EngineTokens | None = None
+
+
+def encoder_of(vocabulary: Vocabulary, *, literals: str) -> PromptEncoder | None:
+    """What makes token ids of prompts; None where only the engine can. `literals`: the template's own text."""
+    if vocabulary.tokenizer_json is not None:
+        return PromptEncoder.of_tokenizer(vocabulary.tokenizer_json, literals=literals)
+    if vocabulary.engine_tokens is not None:
+        return PromptEncoder.of_engine(vocabulary.engine_tokens, literals=literals)
+    return None
 
 
 def load(tokenizer: str | None, chat_template: str | None) -> tuple[dict[str, str], Vocabulary]:

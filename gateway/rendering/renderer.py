@@ -12,10 +12,10 @@ from parsers import Tool
 from .adapt import Adapter
 from .capabilities import Capabilities, probe
 from .environment import Clock, RenderFailure, Template
-from .loading import Vocabulary, load
+from .loading import Vocabulary, encoder_of, load
 from .opening import common_prefix, opening_of
 from .switches import forwarded
-from .tokens import PromptEncoder, Shield
+from .tokens import PromptEncoder
 
 Messages = Sequence[Mapping[str, Any]]
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can spell and no tokenizer can read
@@ -46,10 +46,7 @@ class Renderer:
         self._tool_use = voices.get("tool_use") or self._default
         self._bos = vocabulary.special.get("bos_token") or ""
         self._adds_bos = vocabulary.adds_bos
-        self._encoder: PromptEncoder | None = None
-        if vocabulary.tokenizer_json is not None:
-            literals = self._default.template.literals + "\0" + self._tool_use.template.literals
-            self._encoder = PromptEncoder(vocabulary.tokenizer_json, literals=literals)
+        self._encoder = encoder_of(vocabulary, literals=self._default.template.literals + "\0" + self._tool_use.template.literals)
 
     @classmethod
     def load(cls, tokenizer: str | None, chat_template: str | None = None, *, clock: Clock = datetime.now) -> "Renderer":
@@ -63,12 +60,37 @@ class Renderer:
         return self._tool_use.can
 
     @property
+    def template(self) -> Template:
+        """The template that renders tools."""
+        return self._tool_use.template
+
+    @property
+    def bos(self) -> str:
+        """The text of the token that begins every prompt; empty where none is known."""
+        return self._bos
+
+    @property
+    def encoder(self) -> PromptEncoder | None:
+        """What makes token ids of prompts; None where the engine does."""
+        return self._encoder
+
+    @property
     def template_text(self) -> str:
         """The source of the template that renders tools."""
         return self._tool_use.template.text
 
     def render(self, messages: Messages, tools: Sequence[Tool] = (), template_kwargs: Mapping[str, Any] | None = None) -> Prompt:
         """The prompt for the next assistant turn; UnrenderableChat when the template refuses the conversation."""
+        return self.render_with(self._encoder, messages, tools, template_kwargs)
+
+    def render_with(
+        self,
+        encoder: PromptEncoder | None,
+        messages: Messages,
+        tools: Sequence[Tool] = (),
+        template_kwargs: Mapping[str, Any] | None = None,
+    ) -> Prompt:
+        """The prompt with another encoder's token ids."""
         voice = self._tool_use if tools else self._default
         if tools and not voice.can.tools:
             raise UnrenderableChat(
@@ -79,7 +101,7 @@ class Renderer:
         extra, warnings = forwarded(template_kwargs or {}, voice.template.reads)
         adapter = Adapter(voice.can)
         chat, described = adapter.conversation(messages, with_tools=bool(tools)), adapter.tools(tools)
-        shield = self._encoder.shield() if self._encoder else None
+        shield = encoder.shield() if encoder else None
         if shield:
             try:
                 chat = [shield.hide_message(message) for message in chat]
@@ -92,7 +114,10 @@ class Renderer:
         except RenderFailure as failure:
             raise self._refusal(failure, voice, messages, tools) from failure
         opening = opening_of(_generation(self._one_bos(bare), text), voice.can.header)
-        return self._prompt(text, shield, opening, (*warnings, *adapter.warnings))
+        text, warnings = _LONE_SURROGATE.sub("\ufffd", text), (*warnings, *adapter.warnings)
+        if shield is None or encoder is None:
+            return Prompt(text, None, opening, warnings)
+        return Prompt(shield.restore(text), encoder.encode(text, shield), shield.restore(opening), warnings)
 
     def history(self, messages: Messages, tools: Sequence[Tool] = ()) -> str:
         """The conversation as it would stand in a prompt, with nothing opened for the next turn."""
@@ -104,13 +129,6 @@ class Renderer:
             )
         except RenderFailure as failure:
             raise self._refusal(failure, voice, messages, tools) from failure
-
-    def _prompt(self, text: str, shield: Shield | None, opening: str, warnings: tuple[str, ...]) -> Prompt:
-        text = _LONE_SURROGATE.sub("\ufffd", text)
-        if shield is None or self._encoder is None:
-            return Prompt(text, None, opening, warnings)
-        ids = self._encoder.encode(text, shield)
-        return Prompt(shield.restore(text), ids, shield.restore(opening), warnings)
 
     def _one_bos(self, text: str) -> str:
         if not self._bos:

@@ -51,19 +51,14 @@ def ending_of(renderer: Renderer) -> str:
         return ""
 
 
-def rendered_turn(renderer: Renderer, message: Message) -> str:
+def rendered_turn(renderer: Renderer, message: Message, tool: Tool = TOOL) -> str:
     """The assistant's turn as the template writes it in history: no role header, no end of turn."""
-    tools = [TOOL] if message.tool_calls else []
+    tools = [tool] if message.tool_calls else []
     before = renderer.history([_QUESTION], tools)
     after = renderer.history([_QUESTION, _wire(message)], tools)
     turn = after[len(common_prefix(before, after)) :]
     turn = _without_header(turn, renderer.capabilities.header)
     return _without_ending(turn, _ending(renderer, tools))
-
-
-def opening_of_turn(renderer: Renderer) -> str:
-    """What the prompt for such a turn has already written of it."""
-    return renderer.render([_QUESTION], [TOOL]).opening
 
 
 def _messages() -> Iterator[tuple[Kind, Message]]:
@@ -83,14 +78,15 @@ def _sample(renderer: Renderer, kind: Kind, message: Message) -> Sample | Lost:
         return Lost(kind, "the template drops the calls of earlier turns")
     if message.content and message.tool_calls and not can.text_beside_calls:
         return Lost(kind, "the template drops text beside calls")
-    if message.reasoning and not can.reasoning_key:
-        return Lost(kind, "the template shows no reasoning of earlier turns")
     if len(message.tool_calls) > 1 and not can.parallel_calls:
         return Lost(kind, "the template takes one call a turn")
     try:
-        return Sample(kind, message, rendered_turn(renderer, message))
+        turn = rendered_turn(renderer, message)
     except GatewayError as error:
         return Lost(kind, str(error))
+    if message.reasoning and message.reasoning not in turn:
+        return Lost(kind, "the template shows no reasoning of earlier turns")
+    return Sample(kind, message, turn)
 
 
 def _ending(renderer: Renderer, tools: list[Tool]) -> str:

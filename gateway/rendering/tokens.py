@@ -8,17 +8,28 @@ knows no control tokens. A prompt without placeholders takes the ordinary path, 
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tokenizers import Tokenizer
 
 from .opening import is_thinking
+from .placeholders import CLOSE, OPEN, placeholder, restored
 
-_OPEN, _CLOSE = "\ue000", "\ue001"
-_PLACEHOLDER = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _LOOKS_LIKE_CONTROL = re.compile(r"<[|｜].*|[<\[]?[｜|].*|\[/?[A-Z_]+\]|<unused\d+>|<reserved.*|</?(?:tool|think|func)[a-z_]*>")
+Encode = Callable[[str], Sequence[int]]
 _BENIGN = ("Hello, how are you?", " two  spaces\n\n\ttab ", "naïve 東京 🎉 x = {'a': [1, 2.5]}", "</b> <i>html</i> [x] <y>", "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTokens:
+    """An engine's vocabulary. `special`: control tokens, text -> id, which `encode` never gives. `added`: other tokens that stand
+    for one text, which `encode` always gives. `encode`: the ids of a text, with none added; called in threads."""
+
+    special: Mapping[str, int]
+    added: Mapping[str, int]
+    encode: Encode
 
 
 class Shield:
@@ -51,41 +62,96 @@ class Shield:
 
     def restore(self, text: str) -> str:
         """Placeholders back to what the client wrote."""
-        return _PLACEHOLDER.sub(lambda match: self._hidden[int(match[1])], text) if self._hidden else text
+        return restored(text, self._hidden)
 
     def _placeholder(self, match: re.Match[str]) -> str:
         self._hidden.append(match[0])
-        return f"{_OPEN}{len(self._hidden) - 1}{_CLOSE}"
+        return placeholder(len(self._hidden) - 1)
 
     def _hide_spoken(self, text: str) -> str:
         return self._pattern.sub(lambda match: match[0] if is_thinking(match[0]) else self._placeholder(match), text)
 
 
-class PromptEncoder:
-    """Encodes rendered prompts of one model. `literals` is the template's own text, which tells control tokens from words."""
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control token: its id, and whether it takes in the white space before or behind it."""
 
-    def __init__(self, tokenizer_json: str, *, literals: str) -> None:
-        description = json.loads(tokenizer_json)
-        controls = [token for token in description["added_tokens"] if _is_control(token, literals)]
-        self._ordinary = Tokenizer.from_str(tokenizer_json)
-        self._controls = {token["content"]: token for token in controls}
-        names = "|".join(re.escape(name) for name in sorted(self._controls, key=len, reverse=True))
+    id: int
+    lstrip: bool = False
+    rstrip: bool = False
+
+
+class PromptEncoder:
+    """Encodes rendered prompts of one model.
+
+    `plain` encodes text without ever seeing a control token in it; `ordinary` encodes as servers do, None where the engine
+    itself encodes prompts that hold nothing of the kind.
+    """
+
+    def __init__(self, controls: Mapping[str, Control], *, plain: Encode, ordinary: Encode | None) -> None:
+        self._controls = controls
+        self._plain = plain
+        self._ordinary = ordinary
+        self._ids = frozenset(control.id for control in controls.values())
+        names = "|".join(re.escape(name) for name in sorted(controls, key=len, reverse=True))
         self._control = re.compile(names or r"(?!)")
         # the placeholder's own characters are hidden too, so that a client cannot forge one
-        self._hidden = re.compile(f"{names}|[{_OPEN}{_CLOSE}]" if names else f"[{_OPEN}{_CLOSE}]")
-        self._plain = Tokenizer.from_str(json.dumps(_without_controls(description, self._controls)))
-        self._plain.encode_special_tokens = True
-        self._check()
+        self._hidden = re.compile(f"{names}|[{OPEN}{CLOSE}]" if names else f"[{OPEN}{CLOSE}]")
+
+    @classmethod
+    def of_tokenizer(cls, tokenizer_json: str, *, literals: str) -> "PromptEncoder":
+        """For a fast tokenizer's description. `literals`: the template's own text, which tells control tokens from words."""
+        description = json.loads(tokenizer_json)
+        found = [token for token in description["added_tokens"] if is_control(token["content"], token["special"], literals)]
+        controls = {token["content"]: Control(token["id"], token["lstrip"], token["rstrip"]) for token in found}
+        whole = Tokenizer.from_str(tokenizer_json)
+        blind = Tokenizer.from_str(json.dumps(_without_controls(description, controls)))
+        blind.encode_special_tokens = True
+        encoder = cls(
+            controls,
+            plain=lambda text: list(blind.encode(text, add_special_tokens=False).ids),
+            ordinary=lambda text: list(whole.encode(text, add_special_tokens=False).ids),
+        )
+        encoder.check()
+        return encoder
+
+    @classmethod
+    def of_engine(cls, tokens: EngineTokens, *, literals: str) -> "PromptEncoder":
+        """For an engine that encodes. It never makes a special token of a text, but always an added one, so that a client's is
+        encoded in two pieces."""
+        added = {text: number for text, number in tokens.added.items() if is_control(text, False, literals)}
+        spelled = re.compile("|".join(map(re.escape, sorted(added, key=len, reverse=True))) or r"(?!)")
+
+        def plain(text: str) -> list[int]:
+            cuts = [match.start() + 1 for match in spelled.finditer(text)]
+            pieces = [text[a:b] for a, b in zip((0, *cuts), (*cuts, len(text)), strict=True)]
+            return [number for piece in pieces if piece for number in tokens.encode(piece)]
+
+        controls = {text: Control(number) for text, number in (*tokens.special.items(), *added.items())}
+        return cls(controls, plain=plain, ordinary=None)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """The control tokens' texts."""
+        return tuple(self._controls)
+
+    def is_control(self, number: int) -> bool:
+        """Whether this id is a control token's."""
+        return number in self._ids
+
+    def holds(self, text: str) -> bool:
+        """Whether this text is a single token."""
+        return text in self._controls or (self._ordinary is not None and len(self._ordinary(text)) == 1)
 
     def shield(self) -> Shield:
         """A fresh one for one conversation."""
         return Shield(self._hidden)
 
-    def encode(self, text: str, shield: Shield) -> tuple[int, ...]:
-        """Ids of a rendered prompt whose placeholders are this shield's."""
-        if not shield.used:
-            return tuple(self._ordinary.encode(text, add_special_tokens=False).ids)
-        return tuple(self._segments(text, shield))
+    def encode(self, text: str, shield: Shield) -> tuple[int, ...] | None:
+        """Ids of a rendered prompt whose placeholders are this shield's; None where the engine makes them of its text."""
+        if shield.used:
+            return tuple(self._segments(text, shield))
+        return None if self._ordinary is None else tuple(self._ordinary(text))
 
     def _segments(self, text: str, shield: Shield) -> list[int]:
         ids: list[int] = []
@@ -95,32 +161,33 @@ class PromptEncoder:
             if match.start() < at:
                 continue
             between = text[at : match.start()]
-            ids += self._plain_ids(between.rstrip() if token["lstrip"] else between, shield)
-            ids.append(token["id"])
+            ids += self._plain_ids(between.rstrip() if token.lstrip else between, shield)
+            ids.append(token.id)
             at = match.end()
-            while token["rstrip"] and at < len(text) and text[at].isspace():
+            while token.rstrip and at < len(text) and text[at].isspace():
                 at += 1
-        return ids + self._plain_ids(text[at:], shield)
+        return [*ids, *self._plain_ids(text[at:], shield)]
 
-    def _plain_ids(self, text: str, shield: Shield) -> list[int]:
-        return self._plain.encode(shield.restore(text), add_special_tokens=False).ids if text else []
+    def _plain_ids(self, text: str, shield: Shield) -> Sequence[int]:
+        return self._plain(shield.restore(text)) if text else []
 
-    def _check(self) -> None:
+    def check(self) -> None:
         """Both paths must agree where no client text interferes; else prompts under attack are spelled a little differently."""
+        if self._ordinary is None:
+            return
         names = list(self._controls)[:8]
         probes = [*_BENIGN, *(f"{name}{text}" for name, text in zip(names, _BENIGN * 2, strict=False))]
         for text in probes:
-            if self._segments(text, self.shield()) != self._ordinary.encode(text, add_special_tokens=False).ids:
+            if self._segments(text, self.shield()) != list(self._ordinary(text)):
                 logging.getLogger(__name__).warning("safe and ordinary token ids differ for %r", text)
                 return
 
 
-def _is_control(token: Mapping[str, Any], literals: str) -> bool:
+def is_control(content: str, special: bool, literals: str) -> bool:  # noqa: FBT001 - as the tokenizer says
     """Not whitespace runs or HTML tags, which some vocabularies add: those are ordinary text."""
-    content = token["content"]
     if not content.strip():
         return False
-    return bool(token["special"] or content in literals or _LOOKS_LIKE_CONTROL.fullmatch(content))
+    return bool(special or content in literals or _LOOKS_LIKE_CONTROL.fullmatch(content))
 
 
 def _without_controls(description: Mapping[str, Any], controls: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ def without_type_lists(schema: Schema, nullable: Nullable) -> dict[str, Any]:
 
     def rewrite(node: Schema) -> dict[str, Any]:
         kinds = node.get("type")
+        if kinds == "null":
+            return {key: value for key, value in node.items() if key != "type"}
         if not isinstance(kinds, list | tuple):
             return dict(node)
         named = [kind for kind in kinds if kind != "null"] or list(kinds)

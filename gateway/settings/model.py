@@ -98,6 +98,12 @@ class ModelSettings(Section):
     """Default: the tokenizer's own. A path, or toolwire/NAME for one of ours."""
     parser: str = "auto"
     """Tool-call format: a name or alias (see `toolwire formats`), or auto: found from the chat template."""
+    template_check: Literal["off", "warn", "fail"] = "fail"
+    """What happens at the start when the parser cannot read back the calls that the chat template writes: nothing is looked at, a
+    warning, or the model is not served. `toolwire check` shows all of it."""
+    strict_history: bool = False
+    """Whether an earlier turn that is broken (no result for a call, arguments that are no JSON object) is an error instead of
+    being healed with a warning."""
     context: int | None = Field(default=None, ge=16)
     """Most tokens of prompt and answer together; default: what the engine says."""
     max_tokens: int | None = Field(default=None, ge=1)

@@ -99,7 +99,8 @@ def test_probes_may_be_asked_for_their_head_only(gateway: Gateway, path: str) ->
 
 
 def test_ready_tells_each_models_state(gateway: Gateway) -> None:
-    assert get(gateway, "/ready").json() == {"status": "ready", "models": {"org/scripted": "ready"}}
+    expected = {"status": "ready", "models": {"org/scripted": "ready"}, "template_checks": {"org/scripted": "pass"}}
+    assert get(gateway, "/ready").json() == expected
 
 
 @pytest.mark.parametrize(
