@@ -7,7 +7,8 @@ from gateway.chat.request import ToolChoice
 from gateway.errors import RequestError
 from gateway.protocols.validation import missing, not_among, wrong_type
 
-from .tools import ToolSet, is_hosted
+from .tool_set import ToolSet
+from .tools import is_hosted
 
 ALLOWED = "tool_choice.tools"
 
@@ -24,13 +25,15 @@ def decoded_choice(choice: Any, tools: ToolSet) -> ToolChoice:
         case "function" | "custom":
             _needs_tools(tools)
             return ToolChoice("named", _declared(choice, "tool_choice", tools, blamed="tool_choice"))
+        case "tool_search" if tools.search is not None:
+            return ToolChoice("named", tools.search)
         case "allowed_tools":
             return _allowed(choice, tools)
         case "auto" | "none" | "required" | "any" as word:
             return _word(word, tools)
         case None:
             raise missing("tool_choice.type")
-        case str() as kind if is_hosted(kind) or kind == "mcp":
+        case str() as kind if is_hosted(kind) or kind in ("mcp", "tool_search"):
             message = f"Unsupported value: 'tool_choice.type' does not support '{kind}' on this server: it runs no such tool."
             raise RequestError(message, param="tool_choice.type", code="unsupported_value")
         case kind:
@@ -68,7 +71,9 @@ def _allowed(choice: Mapping[str, Any], tools: ToolSet) -> ToolChoice:
             raise wrong_type(place, "an object", tool)
         if tool.get("type") == "namespace":
             allowed.update(dict.fromkeys(_within(str(tool.get("name")), tools)))
-        elif not is_hosted(str(tool.get("type", "function"))):
+        elif tool.get("type") == "tool_search" and tools.search is not None:
+            allowed[tools.search] = None
+        elif not is_hosted(str(tool.get("type", "function"))) and tool.get("type") != "tool_search":
             allowed[_declared(tool, place, tools, blamed=ALLOWED)] = None
     if not allowed:
         return ToolChoice("none") if mode == "auto" else _nothing_to_call()
@@ -79,6 +84,8 @@ def _within(namespace: str, tools: ToolSet) -> list[str]:
     names = [name for name, target in tools.targets.items() if target.namespace == namespace]
     if not names:
         raise _not_found(namespace, ALLOWED)
+    for name in names:
+        tools.load(name)
     return names
 
 
@@ -93,6 +100,7 @@ def _declared(choice: Mapping[str, Any], place: str, tools: ToolSet, *, blamed: 
     own = tools.name_of(name, namespace if isinstance(namespace, str) else None)
     if own not in tools.targets:
         raise _not_found(name, blamed)
+    tools.load(own)
     return own
 
 

@@ -15,7 +15,8 @@ from gateway.settings import Limits
 from . import schema as wire
 from .choice import decoded_choice
 from .items import TOOL_BEARERS, Conversation
-from .tools import ToolSet, add_tools, decoded_tools
+from .tool_set import ToolSet
+from .tools import add_tools, decoded_tools
 
 Json = dict[str, Any]
 
@@ -92,13 +93,14 @@ def decoded(
     conversation.read(past, "previous_response_id")
     conversation.read(items)
     conversation.check()
+    choice = decoded_choice(request.tool_choice, tools)
     history = heal(conversation.messages)
     sampling = _sampling(request) if isinstance(request, wire.ResponsesRequest) else Sampling()
     chat = ChatRequest(
         model=request.model,
         messages=history.messages,
-        tools=tuple(tools.declared),
-        tool_choice=decoded_choice(request.tool_choice, tools),
+        tools=tools.tools,
+        tool_choice=choice,
         parallel_tool_calls=request.parallel_tool_calls,
         response_format=_response_format(request.text.format, limits),
         sampling=sampling,
@@ -109,7 +111,7 @@ def decoded(
             *dict.fromkeys(conversation.warnings),
             *history.warnings,
         ),
-        tool_places=tuple(tools.places),
+        tool_places=tools.places,
     )
     return Decoded(chat, tools)
 

@@ -26,9 +26,22 @@ from parsers import (
 from .custom import InputText
 from .output import Item, Kind
 from .shape import Shape, error_object, logprobs_list, usage_object
-from .tools import Target
+from .tool_set import Target
 
 Json = dict[str, Any]
+CONTENT = {
+    "message": "output_text",
+    "reasoning": "reasoning_text",
+    "function_call": "function_call_arguments",
+    "custom_tool_call": "custom_tool_call_input",
+}
+"""What the events about each kind of content are called."""
+CALLS: dict[str, Kind] = {
+    "function": "function_call",
+    "custom": "custom_tool_call",
+    "server_search": "tool_search_call",
+    "client_search": "tool_search_call",
+}
 CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
 """Reasons to finish that leave an answer incomplete."""
 
@@ -45,6 +58,8 @@ class StreamEncoder:
         self._open: Item | None = None
         self._input: InputText | None = None
         """Reads the text out of a custom tool's arguments."""
+        self._waiting = ""
+        """Frames that were made between two turns."""
         self._delta_open = self._delta_middle = self._delta_close = ""
         self._reason = "stop"
 
@@ -59,7 +74,8 @@ class StreamEncoder:
 
     def encode(self, batches: Sequence[Batch]) -> bytes:
         """All frames of what one read of the engine gave."""
-        frames: list[str] = []
+        frames: list[str] = [self._waiting]
+        self._waiting = ""
         for batch in batches:
             logprobs = list(batch.logprobs or ())
             for event in batch.events:
@@ -69,6 +85,13 @@ class StreamEncoder:
                 else:
                     frames.append(self._encode(event))
         return "".join(frames).encode()
+
+    def found(self, tools: Sequence[Json]) -> None:
+        """A search of the gateway has found these tools; told with what comes next."""
+        self._waiting += self._begin("tool_search_output")
+        if self._open is not None:
+            self._open.found = tools
+        self._waiting += self._end()
 
     def conclude(self, usage: Usage | None) -> None:
         """The answer is whole, or as whole as it will be."""
@@ -101,7 +124,8 @@ class StreamEncoder:
 
     def last(self) -> bytes:
         """The frame that ends the stream, whichever way the answer went."""
-        return self._frame(f"response.{self.result['status']}", {"response": self.result}).encode()
+        waiting, self._waiting = self._waiting, ""
+        return (waiting + self._frame(f"response.{self.result['status']}", {"response": self.result})).encode()
 
     def _leave_incomplete(self) -> None:
         if self._open is not None:
@@ -149,7 +173,7 @@ class StreamEncoder:
         if not text or self._open is None:
             return ""
         self._open.texts.append(text)
-        return self._numbered(f"{quoted(text)}{self._delta_close}")
+        return self._numbered(f"{quoted(text)}{self._delta_close}") if self._delta_close else ""
 
     def _numbered(self, rest: str) -> str:
         number = self._sequence
@@ -157,8 +181,8 @@ class StreamEncoder:
         return f"{self._delta_open}{number}{self._delta_middle}{rest}"
 
     def _call(self, target: Target) -> str:
-        self._input = InputText() if target.custom else None
-        return self._begin("custom_tool_call" if target.custom else "function_call", target)
+        self._input = InputText() if target.kind == "custom" else None
+        return self._begin(CALLS[target.kind], target)
 
     def _begin(self, kind: Kind, target: Target | None = None) -> str:
         """The frames that lead from the open item, if any, into a new one."""
@@ -172,7 +196,10 @@ class StreamEncoder:
         return ended + begun
 
     def _prepare(self, item: Item) -> None:
-        """The constant text around each delta of this item."""
+        """The constant text around each delta of this item. Searches are told at once, when they are whole."""
+        if item.kind not in CONTENT:
+            self._delta_close = ""
+            return
         name = f"{self._content_event(item.kind)}.delta"
         place = json.dumps(self._place(item), separators=(",", ":"))[1:-1]
         self._delta_open = f'event: {name}\ndata: {{"type":"{name}","sequence_number":'
@@ -188,15 +215,8 @@ class StreamEncoder:
         return place
 
     def _content_event(self, kind: Kind) -> str:
-        match kind:
-            case "message":
-                return "response.output_text"
-            case "reasoning":
-                return "response.reasoning_summary_text" if self.shape.summary else "response.reasoning_text"
-            case "function_call":
-                return "response.function_call_arguments"
-            case "custom_tool_call":
-                return "response.custom_tool_call_input"
+        summary = kind == "reasoning" and self.shape.summary
+        return f"response.{'reasoning_summary_text' if summary else CONTENT.get(kind, '')}"
 
     def _part_event(self, what: str) -> str:
         """Only thinking as a summary has a part event of its own."""
@@ -229,6 +249,8 @@ class StreamEncoder:
                 frames = self._frame(done, {**place, "name": written["name"], "arguments": written["arguments"]})
             case "custom_tool_call":
                 frames = self._frame(done, {**place, "input": written["input"]})
+            case _:
+                frames = ""
         self._open = None
         return frames + self._frame("response.output_item.done", {"output_index": item.position, "item": written})
 

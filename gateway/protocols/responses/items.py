@@ -3,14 +3,16 @@
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gateway.errors import RequestError
 from gateway.protocols.validation import missing, not_among, wrong_type
 
 from .parts import decoded_content, decoded_output, plain_text
-from .tools import INPUT, ToolSet
+from .search_tool import SEARCH
+from .tool_set import ToolSet, qualified
+from .tools import INPUT
 
 Json = dict[str, Any]
 ROLES = ("user", "assistant", "system", "developer")
@@ -30,7 +32,7 @@ HOSTED = (
 )
 """Beginnings of the types of items that tools at OpenAI leave behind."""
 TOOL_BEARERS = ("additional_tools", "tool_search_output")
-SILENT = (*TOOL_BEARERS, "tool_search_call")
+"""Items with tools that can be called from then on."""
 SEAL = "toolwire."
 
 
@@ -51,6 +53,18 @@ class Conversation:
         """The assistant's message that the next call would belong to."""
         self._calls: dict[str, None] = {}
         self._answered: set[str] = set()
+        self._searches: list[str] = []
+        """Those without output so far."""
+        self._readers: Mapping[str, Callable[[Mapping[str, Any], str], None]] = {
+            "message": self._message,
+            "reasoning": self._reasoning,
+            "function_call": self._function_call,
+            "function_call_output": self._output,
+            "custom_tool_call": self._custom_call,
+            "custom_tool_call_output": self._output,
+            "tool_search_call": self._search,
+            "tool_search_output": self._found,
+        }
 
     def instruct(self, instructions: str | None) -> None:
         """What the model is told before everything else."""
@@ -71,27 +85,17 @@ class Conversation:
             raise Unmatched(f"No tool output found for function call {', '.join(unanswered)}.", param="input")
 
     def _read(self, item: Mapping[str, Any], place: str) -> None:
-        match item.get("type") or ("message" if "role" in item else None):
-            case "message":
-                self._message(item, place)
-            case "reasoning":
-                self._reasoning(item, place)
-            case "function_call":
-                arguments = _text(item, "arguments", place, default="{}")
-                self._call(item, arguments or "{}", place)
-            case "custom_tool_call":
-                text = _text(item, "input", place, default="")
-                self._call(item, json.dumps({INPUT: text}, ensure_ascii=False), place)
-            case "function_call_output" | "custom_tool_call_output":
-                self._output(item, place)
-            case None:
-                raise missing(f"{place}.type")
-            case str() as kind if kind in SILENT:
-                pass
-            case str() as kind if kind.startswith(HOSTED):
-                self.warnings.append(f"items of type {kind} have no meaning here and were left out")
-            case kind:
-                raise not_among(f"{place}.type", str(kind), KNOWN)
+        kind = item.get("type") or ("message" if "role" in item else None)
+        if kind is None:
+            raise missing(f"{place}.type")
+        if not isinstance(kind, str):
+            raise wrong_type(f"{place}.type", "a string", kind)
+        if read := self._readers.get(kind):
+            read(item, place)
+        elif kind.startswith(HOSTED):
+            self.warnings.append(f"items of type {kind} have no meaning here and were left out")
+        elif kind not in TOOL_BEARERS:
+            raise not_among(f"{place}.type", kind, KNOWN)
 
     def _message(self, item: Mapping[str, Any], place: str) -> None:
         role = item.get("role")
@@ -114,6 +118,13 @@ class Conversation:
             turn = self._open_turn(new=bool(self._turn))
             turn["reasoning_content"] = text
 
+    def _function_call(self, item: Mapping[str, Any], place: str) -> None:
+        self._call(item, _text(item, "arguments", place, default="") or "{}", place)
+
+    def _custom_call(self, item: Mapping[str, Any], place: str) -> None:
+        text = _text(item, "input", place, default="")
+        self._call(item, json.dumps({INPUT: text}, ensure_ascii=False), place)
+
     def _call(self, item: Mapping[str, Any], arguments: str, place: str) -> None:
         call_id, name = _text(item, "call_id", place), _text(item, "name", place)
         own = self._tools.name_of(name, item.get("namespace"))
@@ -132,12 +143,37 @@ class Conversation:
         content = decoded_output(item.get("output"), f"{place}.output")
         self.messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
 
+    def _search(self, item: Mapping[str, Any], place: str) -> None:
+        """Searches of the gateway have no call id: the next output without one belongs to them."""
+        call_id = item.get("call_id") or f"search_{len(self.messages)}"
+        arguments = json.dumps(item.get("arguments") or {}, ensure_ascii=False)
+        call = {"id": call_id, "type": "function", "function": {"name": self._tools.search or SEARCH, "arguments": arguments}}
+        self._open_turn(new=False).setdefault("tool_calls", []).append(call)
+        self._searches.append(str(call_id))
+
+    def _found(self, item: Mapping[str, Any], place: str) -> None:
+        """Its tools are loaded elsewhere; the model is told their names."""
+        call_id = item.get("call_id") or (self._searches[-1] if self._searches else None)
+        if call_id in self._searches:
+            self._searches.remove(call_id)
+            self._turn = None
+            self.messages.append({"role": "tool", "tool_call_id": call_id, "content": found_text(item.get("tools") or [])})
+
     def _open_turn(self, *, new: bool) -> Json:
         """The assistant's message that is being read."""
         if self._turn is None or new:
             self._turn = {"role": "assistant"}
             self.messages.append(self._turn)
         return self._turn
+
+
+def found_text(tools: Sequence[Mapping[str, Any]]) -> str:
+    """What the model reads as the result of a search. The tools themselves are declared where all tools are."""
+    lines = []
+    for tool in tools:
+        inner, space = (tool.get("tools") or [], tool.get("name")) if tool.get("type") == "namespace" else ([tool], None)
+        lines += [f"- {qualified(str(each.get('name')), space)}: {each.get('description') or ''}".rstrip(": ") for each in inner]
+    return "\n".join(["These tools can be called now:", *lines]) if lines else "No tool was found."
 
 
 def seal(text: str) -> str:

@@ -1,5 +1,7 @@
 """One item of an answer while it is written, and as it is told once it is there."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -7,10 +9,10 @@ from gateway.chat.events import TokenLogprob
 
 from .items import seal
 from .shape import Shape, logprobs_list
-from .tools import Target
+from .tool_set import Target
 
 Json = dict[str, Any]
-Kind = Literal["message", "reasoning", "function_call", "custom_tool_call"]
+Kind = Literal["message", "reasoning", "function_call", "custom_tool_call", "tool_search_call", "tool_search_output"]
 Status = Literal["in_progress", "completed", "incomplete"]
 
 
@@ -25,6 +27,8 @@ class Item:
     status: Status = "in_progress"
     texts: list[str] = field(default_factory=list)
     logprobs: list[TokenLogprob] = field(default_factory=list)
+    found: Sequence[Json] = ()
+    """Tools that a search has found."""
 
     @property
     def text(self) -> str:
@@ -42,6 +46,12 @@ class Item:
                 return {**head, "arguments": "", **self._call(shape)}
             case "custom_tool_call":
                 return {**head, "input": "", **self._call(shape)}
+            case "tool_search_call":
+                here = self.target is None or self.target.kind == "server_search"
+                call_id = None if here else shape.call_id(self.position)
+                return {**head, "execution": "server" if here else "client", "call_id": call_id, "arguments": {}}
+            case "tool_search_output":
+                return {**head, "execution": "server", "call_id": None, "tools": []}
 
     def written(self, shape: Shape) -> Json:
         """The item as far as it has come."""
@@ -57,6 +67,10 @@ class Item:
                 found["arguments"] = self.text
             case "custom_tool_call":
                 found["input"] = self.text
+            case "tool_search_call":
+                found["arguments"] = json_object(self.text)
+            case "tool_search_output":
+                found["tools"] = list(self.found)
         return found
 
     def part(self, shape: Shape, *, empty: bool = False) -> Json:
@@ -71,3 +85,12 @@ class Item:
         target = self.target or Target("")
         call = {"call_id": shape.call_id(self.position), "name": target.name}
         return call if target.namespace is None else {**call, "namespace": target.namespace}
+
+
+def json_object(text: str) -> Json:
+    """The arguments of a search; nothing when they are no object."""
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -97,14 +97,14 @@ class Create(Base[Incoming]):
         if asked.background:
             await self._respond_in_background(asked, send)
             return
-        async with opened(self.services.pipeline, asked) as turn:
-            encoder = StreamEncoder(asked.shape)
-            taking = Taking(turn, encoder, self.services.records, asked)
+        encoder = StreamEncoder(asked.shape)
+        async with opened(self.services.pipeline, asked, encoder) as turns:
+            taking = Taking(turns, encoder, self.services.records, asked)
             if asked.stream:
                 await stream(taking, encoder, send, keep_alive=self.services.keep_alive)
                 return
             body = await taking.whole()
-        await send_body(send, body, turn.warnings)
+        await send_body(send, body, turns.warnings)
 
     async def _respond_in_background(self, asked: Incoming, send: Send) -> None:
         run = await self.services.runs.start(asked)

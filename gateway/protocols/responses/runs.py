@@ -118,12 +118,12 @@ class Runs:
     async def _take(self, run: Run) -> None:
         asked, encoder = run.asked, run.encoder
         try:
-            async with opened(self._pipeline, asked) as turn:
-                run.warnings = turn.warnings
+            async with opened(self._pipeline, asked, encoder) as turns:
+                run.warnings = tuple(turns.warnings)
                 run.add(encoder.opening())
                 await keep(self._records, asked, encoder)
                 run.accepted.set_result(None)
-                async for batches in Taking(turn, encoder, self._records, asked):
+                async for batches in Taking(turns, encoder, self._records, asked):
                     run.add(encoder.encode(batches))
             run.add(encoder.last())
         except asyncio.CancelledError:

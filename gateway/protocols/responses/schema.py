@@ -76,6 +76,14 @@ class Namespace(Body):
     tools: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
+class ToolSearch(Body):
+    """The tool that finds tools with `defer_loading`. `client`: the client searches, with parameters of its own."""
+
+    execution: Literal["server", "client"] = "server"
+    description: str = ""
+    parameters: dict[str, Any] | None = None
+
+
 class InputTokensRequest(Body):
     """The fields that make the prompt."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from gateway.chat.events import TokenLogprob, Usage
 from gateway.errors import ContextTooLong, GatewayError, LimitError, RequestError
 
-from .tools import Target
+from .tool_set import Target
 
 Json = dict[str, Any]
 PREFIXES = {
@@ -18,6 +18,8 @@ PREFIXES = {
     "function_call_output": "fco",
     "custom_tool_call": "ctc",
     "custom_tool_call_output": "ctco",
+    "tool_search_call": "tsc",
+    "tool_search_output": "tso",
 }
 OUR_ITEM = re.compile(r"[a-z]+_([0-9a-f]{24})[0-9a-z]+")
 

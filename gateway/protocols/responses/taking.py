@@ -15,7 +15,8 @@ from gateway.protocols.answer import told
 from .encode import StreamEncoder
 from .records import Record, Records
 from .shape import Shape
-from .tools import ToolSet
+from .tool_set import ToolSet
+from .turns import Turns
 
 Json = dict[str, Any]
 log = logging.getLogger(__name__)
@@ -37,39 +38,45 @@ class Incoming:
 
 
 @asynccontextmanager
-async def opened(pipeline: Pipeline, asked: Incoming) -> AsyncIterator[Turn]:
-    """The running turn. Functions that were only taken for strict are not, where that cannot be enforced."""
+async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) -> AsyncIterator[Turns]:
+    """The running turns. Functions that were only taken for strict are not, where that cannot be enforced."""
     async with AsyncExitStack() as stack:
+
+        async def enter(chat: ChatRequest) -> Turn:
+            await stack.aclose()  # the turn before is over
+            return await stack.enter_async_context(pipeline.open(chat))
+
+        chat = asked.chat
         try:
-            turn = await stack.enter_async_context(pipeline.open(asked.chat))
+            turn = await enter(chat)
         except ToolSchemaInvalid:
-            tools = asked.tools.without_implied()
-            if tools is None:
+            if not asked.tools.loosen():
                 raise
-            turn = await stack.enter_async_context(pipeline.open(replace(asked.chat, tools=tools)))
-        yield turn
+            chat = replace(chat, tools=asked.tools.tools)
+            turn = await enter(chat)
+        yield Turns(turn, (chat, asked.tools), encoder, enter)
 
 
 @dataclass(frozen=True, slots=True)
 class Taking:
     """Gives what the turn gives, and keeps the response before its end is told: the client may refer to it at once."""
 
-    turn: Turn
+    turns: Turns
     encoder: StreamEncoder
     records: Records
     asked: Incoming
 
     @property
     def warnings(self) -> Sequence[str]:
-        return self.turn.warnings
+        return self.turns.warnings
 
     @property
     def usage(self) -> Usage:
-        return self.turn.usage
+        return self.turns.usage
 
     async def __aiter__(self) -> AsyncIterator[list[Batch]]:
         try:
-            async for batches in self.turn:
+            async for batches in self.turns:
                 yield batches
         except Exception as error:
             known = told(error)
@@ -78,14 +85,14 @@ class Taking:
             if known is error:
                 raise
             raise known from error
-        self.encoder.conclude(self.turn.usage)
+        self.encoder.conclude(self.turns.usage)
         await keep(self.records, self.asked, self.encoder)
 
     async def whole(self) -> Json:
         """The response, once it is there."""
-        async for batches in self.turn:
+        async for batches in self.turns:
             self.encoder.encode(batches)
-        self.encoder.conclude(self.turn.usage)
+        self.encoder.conclude(self.turns.usage)
         await keep(self.records, self.asked, self.encoder)
         return self.encoder.result
 

@@ -101,8 +101,8 @@ def test_names_in_namespaces_are_qualified_and_mapped_back() -> None:
     assert [tool.name for tool in found.chat.tools] == ["f", "crm__f", "crm__note"]
     assert found.chat.messages[1]["tool_calls"][0]["function"]["name"] == "crm__f"
     target = found.tools.targets["crm__f"]
-    assert (target.name, target.namespace, target.custom) == ("f", "crm", False)
-    assert found.tools.targets["crm__note"].custom
+    assert (target.name, target.namespace, target.kind) == ("f", "crm", "function")
+    assert found.tools.targets["crm__note"].kind == "custom"
     assert found.chat.place_of_tool(1) == "tools[1].tools[0].parameters"
 
 
@@ -131,12 +131,11 @@ def test_functions_are_strict_where_their_schema_allows_it(fields: dict[str, Any
 
 def test_what_was_taken_for_strict_can_be_loosened() -> None:
     found = read({"tools": [F, {**F, "name": "g", "strict": True}, {**CRM, "tools": [F]}]})
-    loose = found.tools.without_implied()
-    assert loose is not None
-    assert [tool.strict for tool in loose] == [False, True, False]
+    assert found.tools.loosen()
+    assert [tool.strict for tool in found.tools.tools] == [False, True, False]
     assert [found.tools.echo[0]["strict"], found.tools.echo[1]["strict"]] == [False, True]
     assert found.tools.echo[2]["tools"][0]["strict"] is False
-    assert read({"tools": [{**F, "strict": True}]}).tools.without_implied() is None
+    assert not read({"tools": [{**F, "strict": True}]}).tools.loosen()
 
 
 def test_tools_are_told_back_flat_and_without_those_that_run_elsewhere() -> None:

@@ -20,13 +20,14 @@ from gateway.protocols.responses.encode import StreamEncoder
 from gateway.protocols.responses.items import unsealed
 from gateway.protocols.responses.schema import ResponsesRequest
 from gateway.protocols.responses.shape import Shape
-from gateway.protocols.responses.tools import Target, decoded_tools
+from gateway.protocols.responses.tool_set import Target
+from gateway.protocols.responses.tools import decoded_tools
 from gateway.settings import Limits
 from parsers import ContentDelta, Event, Finish, Notice, ReasoningDelta, ToolCallArguments, ToolCallEnd, ToolCallStart
 
 USAGE = Usage(prompt_tokens=10, completion_tokens=5, cached_tokens=4, reasoning_tokens=2)
 EVENTS: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
-TARGETS = {"crm__get": Target("get", "crm"), "run": Target("run", custom=True)}
+TARGETS = {"crm__get": Target("get", "crm"), "run": Target("run", kind="custom")}
 
 
 def shape(**wishes: Any) -> Shape:
