@@ -20,7 +20,7 @@ from parsers import Tool
 from tests.support.planned import asked, scripted
 
 needs_xgrammar = pytest.mark.skipif(not xgrammar_check.available(), reason="xgrammar is not installed")
-NAMES = st.sampled_from(["a", "b", "city", "weather_in", "ü", "with space", "$ref", "type"])
+NAMES = st.sampled_from(["a", "b", "\ud800", "city", "weather_in", "ü", "with space", "$ref", "type"])
 TYPES = st.sampled_from(["string", "number", "integer", "boolean", "object", "array", "null"])
 REFERENCES = st.sampled_from(
     ["#", "#/$defs/a", "#/$defs/b", "#/definitions/a", "#/properties/a", "http://127.0.0.1:9/x", "#/$defs/none"]
