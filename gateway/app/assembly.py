@@ -151,10 +151,10 @@ def _checked(model: AnyModel, subject: Subject) -> tuple[Format, Status | None]:
 def _format(fmt: Format | None, report: Report | None) -> Format:
     if fmt is not None:
         return fmt
-    why = next((f" ({found.message} {found.remedy})" for found in report.checks if found.id == "P050"), "") if report else ""
+    why = next((f". {found.message} {found.remedy}" for found in report.checks if found.id == "P050"), "") if report else ""
     raise SettingsError(
-        f"no tool-call format fits its chat template{why}; set parser to one of {', '.join(parsers.names())}, "
-        "or chat_template to one that shows tools"
+        f"no tool-call format fits its chat template; set parser to one of {', '.join(parsers.names())}, "
+        f"or chat_template to one that shows tools{why}"
     )
 
 

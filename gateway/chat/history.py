@@ -3,6 +3,7 @@
 Agents leave such histories behind when a call is cancelled. Nothing is dropped: a result nobody asked for becomes user text.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,16 @@ class Healed:
 
     messages: tuple[Message, ...]
     warnings: tuple[str, ...] = ()
+    faults: tuple["Fault", ...] = ()
+    """What was broken, for those who want it refused instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is broken in one message of the conversation as it came."""
+
+    index: int
+    reason: str
 
 
 def heal(messages: Sequence[Message]) -> Healed:
@@ -28,7 +39,8 @@ def heal(messages: Sequence[Message]) -> Healed:
     for position, message in enumerate(messages):
         history.read(position, message)
     history.match_early_results()
-    return Healed(tuple(history.whole()), tuple(history.warnings()))
+    faults = sorted(history.faults(), key=lambda fault: fault.index)
+    return Healed(tuple(history.whole()), tuple(history.warnings()), tuple(faults))
 
 
 @dataclass(slots=True)
@@ -45,11 +57,15 @@ class _History:
     latest: list[_Call] = field(default_factory=list)
     unmatched: list[Message] = field(default_factory=list)
     moved: list[str] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
+    """Where each result stood, by its identity."""
+    found: list[Fault] = field(default_factory=list)
     block: int = -1
     """The turn whose results may stand here; -1 after any other message."""
 
     def read(self, position: int, message: Message) -> None:
         if message["role"] == "tool":
+            self.places[id(message)] = position
             self._read_result(message)
             return
         self.block = -1
@@ -66,6 +82,8 @@ class _History:
             if not call_id or call_id in seen:
                 call_id = f"call_{turn}_{index}"
             seen.add(call_id)
+            if not _is_object((call.get("function") or {}).get("arguments")):
+                self.found.append(Fault(turn, f"the arguments of {call_id} are not a JSON object"))
             named.append({**call, "id": call_id})
         self.latest = [_Call(call["id"], turn) for call in named]
         for slot in self.latest:
@@ -79,8 +97,11 @@ class _History:
             self.entries.append(message)
             self.unmatched.append(message)
             return
+        if not message.get("tool_call_id"):
+            self._note(message, "a tool result without tool_call_id")
         if call.turn != self.block:
             self.moved.append(call.id)
+            self._note(message, f"the result of {call.id} does not follow its call")
         self._answer(call, message)
 
     def _asked_for(self, result: Message) -> _Call | None:
@@ -101,6 +122,7 @@ class _History:
                 call = waiting[0]
                 self._answer(call, result)
                 self.moved.append(call.id)
+                self._note(result, f"the result of {call.id} stands before its call")
                 self.entries = [entry for entry in self.entries if entry is not result]
 
     def whole(self) -> Iterator[Message]:
@@ -110,6 +132,17 @@ class _History:
                     yield call.result or {"role": "tool", "tool_call_id": call.id, "content": NO_RESULT}
             else:
                 yield _as_user_text(entry) if entry["role"] == "tool" else entry
+
+    def faults(self) -> Iterator[Fault]:
+        yield from self.found
+        for entry in self.entries:
+            if isinstance(entry, list):
+                yield from (Fault(call.turn, f"there is no result for {call.id}") for call in entry if call.result is None)
+            elif entry["role"] == "tool":
+                yield Fault(self.places[id(entry)], f"a tool result without a call ({entry.get('tool_call_id')})")
+
+    def _note(self, result: Message, reason: str) -> None:
+        self.found.append(Fault(self.places[id(result)], reason))
 
     def warnings(self) -> Iterator[str]:
         missing = [call.id for entry in self.entries if isinstance(entry, list) for call in entry if call.result is None]
@@ -122,6 +155,16 @@ class _History:
             yield f"history: results moved to their calls: {', '.join(self.moved)}"
         if orphans:
             yield f"history: results without a call became user text: {', '.join(orphans)}"
+
+
+def _is_object(arguments: Any) -> bool:
+    """Whether a call's arguments are an object, or nothing at all, which is an empty one."""
+    if not isinstance(arguments, str):
+        return arguments is None or isinstance(arguments, Mapping)
+    try:
+        return not arguments.strip() or isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _as_user_text(result: Message) -> Message:

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from parsers import Tool
 
+from .history import Fault
+
 ToolMode = Literal["none", "auto", "required", "named"]
 
 
@@ -77,6 +79,8 @@ class ChatRequest:
     response_format: ResponseFormat = ResponseFormat()
     sampling: Sampling = Sampling()
     template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    """What was broken in earlier turns and has been healed."""
     warnings: tuple[str, ...] = ()
     """What was accepted but has no effect; sent to the client as `x-toolwire-warnings`."""
     tool_places: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from gateway.chat.plan import Plan, Prompt
 from gateway.chat.request import ChatRequest, Sampling
-from gateway.errors import ContextTooLong
+from gateway.errors import ContextTooLong, RequestError
 from parsers import Tool
 
 from . import constraint
@@ -51,6 +51,9 @@ def _hidden_tool(request: ChatRequest, spec: ModelSpec) -> tuple[Tool, ...]:
 
 
 def _rendered(request: ChatRequest, spec: ModelSpec, hidden: tuple[Tool, ...]) -> Prompt:
+    if spec.strict_history and request.faults:
+        place = f"messages[{request.faults[0].index}]"
+        raise RequestError(f"{place} is broken: {request.faults[0].reason}.", param=place, code="invalid_history")
     shown = () if request.tool_choice.mode == "none" else (*request.tools, *hidden)
     return spec.renderer.render(request.messages, shown, request.template_kwargs)
 

@@ -126,6 +126,9 @@ class Adapter:
             arguments = json.dumps(arguments or {}, ensure_ascii=False)
         text = arguments if arguments.strip() else "{}"
         value = _json_object(text)
+        if value is None and (value := _doubly_encoded(text)) is not None:
+            self._warn(f"{place}.function.arguments is JSON inside of a JSON text; it was unpacked.")
+            text = json.dumps(value, ensure_ascii=False)
         if value is not None:
             return value if self._can.arguments == "mapping" else text
         if self._can.broken_arguments:
@@ -218,6 +221,15 @@ def _json_object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _doubly_encoded(text: str) -> dict[str, Any] | None:
+    """The object in a JSON text that is itself the JSON text of one."""
+    try:
+        inner = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _json_object(inner) if isinstance(inner, str) else None
 
 
 def _leading(chat: Sequence[Chat]) -> int:

@@ -83,6 +83,7 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
         response_format=_response_format(request, limits),
         sampling=_sampling(request),
         template_kwargs=_template_kwargs(request),
+        faults=history.faults,
         warnings=(*without_effect(body, wire.ChatCompletionRequest, SILENT), *ignored, *history.warnings),
         tool_places=places_of(request),
     )

@@ -67,6 +67,7 @@ def _chat(request: wire.CountTokensRequest, limits: Limits, sampling: Sampling, 
         response_format=_response_format(request, limits),
         sampling=sampling,
         template_kwargs=_template_kwargs(request, choice),
+        faults=history.faults,
         warnings=(*warnings, *ignored, *conversation.warnings, *history.warnings, *_thinking_warnings(request, choice)),
         tool_places=tools.places,
     )

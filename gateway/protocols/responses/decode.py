@@ -105,6 +105,7 @@ def decoded(
         response_format=_response_format(request.text.format, limits),
         sampling=sampling,
         template_kwargs=_template_kwargs(request),
+        faults=history.faults,
         warnings=(
             *without_effect(body, type(request), SILENT),
             *dict.fromkeys(tools.warnings),

@@ -134,3 +134,31 @@ def test_healing_twice_changes_nothing_more(messages: list[Message]) -> None:
 def test_long_histories_take_linear_time(count: int) -> None:
     messages = [message for turn in range(count) for message in (calls(f"c{turn}"), result(f"c{turn}"))]
     assert len(heal(messages).messages) == 2 * count
+
+
+def broken(arguments: str) -> Message:
+    made = calls("a")
+    made["tool_calls"][0]["function"]["arguments"] = arguments
+    return made
+
+
+@pytest.mark.parametrize(
+    ("messages", "index", "reason"),
+    [
+        ([user(), calls("a"), user()], 1, "no result for a"),
+        ([user(), result("x"), calls("a"), result("a")], 1, "without a call"),
+        ([user(), calls("a"), user(), result("a")], 3, "does not follow its call"),
+        ([user(), result("a"), calls("a")], 1, "stands before its call"),
+        ([user(), calls("a"), result(None)], 2, "without tool_call_id"),
+        ([user(), broken('{"x": '), result("a")], 1, "arguments of a are not a JSON object"),
+        ([user(), broken("[1]"), result("a")], 1, "not a JSON object"),
+    ],
+)
+def test_what_was_broken_is_told_with_its_message(messages: list[Message], index: int, reason: str) -> None:
+    fault = heal(messages).faults[0]
+    assert fault.index == index
+    assert reason in fault.reason
+
+
+def test_a_sound_history_has_no_faults() -> None:
+    assert heal([user(), calls("a", "b"), result("b"), result("a"), broken(""), result("a"), user()]).faults == ()
