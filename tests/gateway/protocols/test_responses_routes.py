@@ -147,11 +147,9 @@ def test_a_function_is_only_taken_for_strict_where_that_can_be_enforced(gateway:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_an_answer_does_not_fail_with_the_store_but_says_so(
-    tmp_path: Path, stream: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.app.house.open_store", lambda _: Broken())
-    with serving({"models": [replay_model(tmp_path, TURNS)]}) as gateway:
+def test_an_answer_does_not_fail_with_the_store_but_says_so(tmp_path: Path, stream: bool) -> None:
+    nobody_there = {"kind": "redis", "url": "redis://127.0.0.1:9/0"}
+    with serving({"store": nobody_there, "models": [replay_model(tmp_path, TURNS)]}) as gateway:
         answer = post(gateway, stream=stream)
         body = json.loads(answer.text.split("data: ")[-1])["response"] if stream else answer.json()
         assert (body["status"], body["store"]) == ("completed", False)
