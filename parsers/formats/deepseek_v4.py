@@ -19,6 +19,7 @@ FORMAT = Format(
     name="deepseek_v4",
     aliases=("deepseekv4",),
     models="DeepSeek V4, V4-Flash",
+    template="deepseek_v4.jinja",
     stop=("<｜end▁of▁sentence｜>",),
     thinks_in_prompt=True,
     turn=seq(

@@ -15,6 +15,7 @@ FORMAT = Format(
     name="glm45",
     aliases=("glm46", "glm4_moe"),
     models="GLM-4.5, GLM-4.5-Air, GLM-4.6",
+    template="glm45.jinja",
     stop=("<|observation|>", "<|user|>", "<|endoftext|>"),
     turn=seq(
         thinking("<think>", "</think>", inner="", after="\n", interruptible=True),

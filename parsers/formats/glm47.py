@@ -13,6 +13,7 @@ FORMAT = Format(
     name="glm47",
     aliases=("glm5", "ling3", "poolside_v1", "poolside"),
     models="GLM-4.7, GLM-5 to 5.3; Ling 3; Poolside",
+    template="glm47.jinja",
     stop=("<|observation|>", "<|user|>", "<|endoftext|>"),
     thinks_in_prompt=True,
     turn=seq(

@@ -23,6 +23,7 @@ FORMAT = Format(
     name="kimi_k2",
     aliases=("kimi", "kimi_k2_5", "kimi_k25"),
     models="Kimi K2, K2-Thinking, K2.5, K2.6, K2.7",
+    template="kimi_k2.jinja",
     stop=("<|im_end|>", "[EOS]"),
     ids="functions.NAME:NUMBER, counted over the conversation",
     thinks_in_prompt=True,

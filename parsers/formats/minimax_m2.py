@@ -22,6 +22,7 @@ FORMAT = Format(
     name="minimax_m2",
     aliases=("minimax-m2", "minimax_m2_append_think"),
     models="MiniMax M2, M2.1, M2.5",
+    template="minimax_m2.jinja",
     stop=("[e~[",),
     thinks_in_prompt=True,
     turn=seq(
