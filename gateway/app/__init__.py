@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, nullcontext
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from gateway.middleware.asgi import App
 from gateway.middleware.request_context import RequestContext
@@ -57,6 +57,8 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
     for path, endpoint in endpoints.items():
         for spelling in (path, path.removeprefix("/v1")):
             app.router.routes.append(Route(spelling, endpoint, include_in_schema=False))
+    for spelling in (RESPONSES, RESPONSES.removeprefix("/v1")):
+        app.router.routes.append(WebSocketRoute(spelling, responses.socket))
     describe_generation(app)
     translate_framework_errors(app)
     app.add_middleware(ErrorEnvelope)

@@ -10,6 +10,7 @@ from gateway.store import Store
 from .records import Records
 from .routes import Create, InputTokens, Services
 from .runs import Runs
+from .socket import Socket
 from .stored import Cancel, InputItems, One
 
 PATH = "/v1/responses"
@@ -22,6 +23,8 @@ class Responses:
         records = Records(store)
         self._runs = Runs(pipeline, records)
         services = Services(pipeline, limits, records, self._runs)
+        self.socket: App = Socket(services)
+        """Answers at PATH too, for clients that upgrade to a WebSocket."""
         self.endpoints: Mapping[str, App] = {
             PATH: Create(services),
             f"{PATH}/input_tokens": InputTokens(services),

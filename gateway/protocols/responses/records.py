@@ -47,18 +47,24 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The responses of all owners."""
+    """The responses of all owners. `nearby`: holds those of one connection too, also what is not to be stored."""
 
     store: Store
+    nearby: Store | None = None
 
-    async def keep(self, owner: str, record: Record) -> None:
+    async def keep(self, owner: str, record: Record, *, lasting: bool = True) -> None:
         """Keep a response, in place of an earlier state of it."""
         value = json.dumps({"response": record.response, "input": list(record.input)}, separators=(",", ":")).encode()
-        await self.store.put(owner, record.id, value)
+        if self.nearby is not None:
+            await self.nearby.put(owner, record.id, value)
+        if lasting:
+            await self.store.put(owner, record.id, value)
 
     async def find(self, owner: str, response_id: str) -> Record | None:
         """The response, if it is kept and is this owner's."""
-        value = await self.store.get(owner, response_id)
+        value = await self.nearby.get(owner, response_id) if self.nearby is not None else None
+        if value is None:
+            value = await self.store.get(owner, response_id)
         if value is None:
             return None
         found = json.loads(value)

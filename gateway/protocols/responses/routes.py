@@ -69,9 +69,11 @@ class Create(Base[Incoming]):
 
     async def ask(self, scope: Scope, receive: Receive) -> Incoming:
         """The request in the gateway's own words."""
-        body = await read_json(scope, receive, self.services.limits)
+        return await self.incoming(await read_json(scope, receive, self.services.limits), owner_of(scope))
+
+    async def incoming(self, body: Json, owner: str) -> Incoming:
+        """What this body asks for."""
         request = validated(wire.ResponsesRequest, body)
-        owner = owner_of(scope)
         understood, items = await self.understood(request, body, owner)
         shape = Shape(
             token=secrets.token_hex(12),

@@ -99,10 +99,10 @@ class Taking:
 
 async def keep(records: Records, asked: Incoming, encoder: StreamEncoder) -> None:
     """Keep the response as it is now. When that fails the answer is told nevertheless, but as one that is not stored."""
-    if not asked.store:
+    if not asked.store and records.nearby is None:
         return
     try:
-        await records.keep(asked.owner, Record(encoder.result, asked.input))
+        await records.keep(asked.owner, Record(encoder.result, asked.input), lasting=asked.store)
     except StoreUnavailable as error:
         log.error("response %s was not kept: %s", encoder.shape.id, error)
         encoder.result["store"] = False
