@@ -54,7 +54,8 @@ def _state(fmt: Format | None, opening: str) -> str:
 def _generation(look: Look) -> Check:
     """R040"""
     prompt, bare = look.prompt(), look.probe.text([USER]) or ""
-    if prompt == bare and look.shows([USER, ANSWER], prompt.rstrip() + "needleanswer"):
+    answered = look.probe.text([USER, ANSWER]) or ""
+    if prompt == bare and answered.removeprefix(prompt.rstrip()).lstrip().startswith("needleanswer"):
         return Check("R040", "pass", "The prompt always ends where the assistant's text begins.")
     if prompt == bare:
         return Check(
@@ -86,7 +87,10 @@ def _bos(look: Look) -> Check:
     bos = look.renderer.bos
     if not bos:
         return Check("R042", "pass", "Not looked at: no bos token is known here.")
-    prompt = look.renderer.render([USER]).text
+    try:
+        prompt = look.renderer.render([USER]).text
+    except GatewayError:
+        return Check("R042", "pass", "Not looked at: a user's message is refused.")
     several = prompt.count(bos) > 1 and bos not in look.template.literals  # some open every turn with it
     problem = f"The prompt holds {prompt.count(bos)} bos tokens." if several else ""
     own = (

@@ -7,7 +7,7 @@ import parsers
 from gateway.chat.plan import Dialect
 from gateway.rendering.round_trip import calls_of, read, texts_of, turn_of
 from gateway.rendering.samples import TOOL, Lost, Sample
-from parsers import ConstraintError, Format, normal
+from parsers import ConstraintError, Format, Message, normal
 from parsers.dialect import spelled_formats
 
 from .acceptance import accepts
@@ -57,7 +57,7 @@ def _comes_back(look: Look, fmt: Format) -> Check:
     """P050"""
     wrong, blurred = [], []
     for sample in look.said:
-        back = read(fmt, turn_of(fmt, sample))
+        back = _read_back(fmt, sample, look.can.header)
         read_in_part = sample.kind == "call" and texts_of(back) != ("", "")
         if calls_of(back) != calls_of(sample.message) or read_in_part:
             wrong.append(sample)
@@ -76,6 +76,17 @@ def _comes_back(look: Look, fmt: Format) -> Check:
     left = [entry for entry in look.samples if isinstance(entry, Lost)]
     note = f" Not said by the template: {_kinds(left)}." if left else ""
     return Check("P050", "pass", f"{fmt.name} gives back {_kinds(look.said)}.{note}")
+
+
+def _read_back(fmt: Format, sample: Sample, header: str) -> Message:
+    """The sample as it is read. What a template tells as two messages, text and then a call, is read as two turns."""
+    back = read(fmt, turn_of(fmt, sample))
+    turns = sample.turn.split(header) if header else []
+    if len(turns) < 2 or calls_of(back) == calls_of(sample.message):
+        return back
+    parts = [read(fmt, turn_of(fmt, Sample(sample.kind, sample.message, turn))) for turn in turns]
+    content = "".join(part.content or "" for part in parts)
+    return Message(content, sample.message.reasoning, tuple(call for part in parts for call in part.tool_calls))
 
 
 def _kinds(samples: Iterable[Sample | Lost]) -> str:

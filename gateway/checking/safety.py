@@ -73,6 +73,8 @@ class _Attack:
         whole = _conversation("x")
         shown = next((few for few in (whole, [*whole[:2], *whole[4:]], whole[1:2]) if self._renders(few, tools)), [])
         kept = [whole.index(message) for message in shown]
+        if not kept:
+            return ""
         return self._compared(lambda text: ([_conversation(text)[at] for at in kept], tools))
 
     def _renders(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Tool]) -> bool:
@@ -83,7 +85,10 @@ class _Attack:
         return True
 
     def in_tools(self) -> str:
-        return self._compared(lambda text: ([{"role": "user", "content": "x"}], [_tool("look_up", text)]))
+        user = [{"role": "user", "content": "x"}]
+        if not self._renders(user, [_tool("look_up", "x")]):
+            return ""
+        return self._compared(lambda text: (user, [_tool("look_up", text)]))
 
     def _compared(self, place: Any) -> str:
         harmless = self._controls(*place(HARMLESS))
