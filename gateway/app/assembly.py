@@ -79,6 +79,7 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
         strict=model.strict,
         strict_policy=model.strict_policy,
         required_fallback=model.required_fallback,
+        parallel_calls=model.parallel_calls,
         sampling=model.sampling,
         renders_tools=renderer.capabilities.tools,
         created=created,

@@ -40,6 +40,8 @@ class ModelSpec:
     """Which schemas strict tools and answers may have."""
     required_fallback: Literal["none", "no_tool"] = "none"
     """Whether a model may answer in words when a call is required and no tool fits."""
+    parallel_calls: bool = True
+    """Whether a turn may have several calls."""
     sampling: SamplingDefaults = field(default_factory=SamplingDefaults)
     renders_tools: bool = True
     """Whether the chat template shows tools to the model."""

@@ -16,6 +16,8 @@ from .strict import with_usable_schemas
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
     """What the engine is asked. Takes milliseconds of processor time (template, tokens, grammar): call it in a thread."""
     request = with_usable_schemas(request, spec.strict_policy)
+    if not spec.parallel_calls:
+        request = replace(request, parallel_tool_calls=False)
     hidden = _hidden_tool(request, spec)
     prompt = _rendered(request, spec, hidden)
     tools = (*callable_tools(request), *hidden)

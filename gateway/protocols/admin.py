@@ -105,7 +105,7 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
         "template_check": spec.template_check,
         "capabilities": {
             "tools": spec.renders_tools,
-            "parallel_tools": spec.renders_tools,
+            "parallel_tools": spec.renders_tools and spec.parallel_calls,
             "strict": constrained,
             "vision": False,
             **PROTOCOLS,

@@ -117,6 +117,8 @@ class ModelSettings(Section):
     required_fallback: Literal["none", "no_tool"] = "none"
     """What a model may do when a call is required and no tool fits: nothing (none), or answer in words through a hidden function
     (no_tool); the client then gets content."""
+    parallel_calls: bool = True
+    """Whether the model can make several calls in one turn. If not, each turn ends with its first call, whatever a client asks."""
     sampling: SamplingDefaults = SamplingDefaults()
 
     @field_validator("tokenizer", "chat_template")
@@ -177,7 +179,8 @@ class ReplayModel(ModelSettings):
 
 
 AnyModel = Annotated[VllmModel | EmbeddedModel | ReplayModel, Field(discriminator="backend")]
-DEFAULT_MODEL = EmbeddedModel(name="smollm2", backend="embedded")
+DEFAULT_MODEL = EmbeddedModel(name="smollm2", backend="embedded", parallel_calls=False)
+"""Small as it is, this model repeats its first call until its tokens run out when it may make several."""
 
 
 class Settings(Section):

@@ -124,3 +124,9 @@ def test_an_engine_without_a_dialect_is_remarked(spec: ModelSpec, fields: dict[s
 
 def test_a_free_choice_is_no_reason_for_a_warning(spec: ModelSpec) -> None:
     assert planned(spec, tools=(WEATHER, TIME)).warnings == ()
+
+
+def test_a_model_that_makes_one_call_a_turn_is_never_asked_for_more(spec: ModelSpec) -> None:
+    made = planned(replace(spec, parallel_calls=False), tools=(WEATHER, TIME))
+    assert made.request.parallel_tool_calls is False
+    assert planned(spec, tools=(WEATHER, TIME)).request.parallel_tool_calls is True
