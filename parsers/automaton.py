@@ -188,6 +188,12 @@ def opening_texts(leaf: Leaf | None) -> tuple[str, ...]:
             return ()
 
 
+def _openers_behind(position: Position, leaf: Leaf | None) -> tuple[str, ...]:
+    """The texts with which a region may begin here; arguments behind a marker may also hide in a string, or be missing."""
+    hidden = ('"', "null") if isinstance(leaf, JsonArguments) and isinstance(position.leaf, Marker) else ()
+    return (*opening_texts(leaf), *hidden)
+
+
 def compile_turn(turn: Node) -> Position:
     """The start position of a turn; raises FormatError where a parser could not decide."""
     compiler = _Compiler()
@@ -241,7 +247,7 @@ def _enter(position: Position, following: Position) -> None:
             position.text = following
         elif following not in position.text.follow:
             raise FormatError(f"two free texts may follow {position.leaf}")
-    elif openers := opening_texts(leaf):
+    elif openers := _openers_behind(position, leaf):
         for text in openers:
             _claim(position.openers, text, following, position)
     elif position.fallback is not None:

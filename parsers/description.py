@@ -48,7 +48,7 @@ class Text:
 class ToolName:
     """The name of the tool, up to the marker that follows. `prefix` is text before the name that may be missing.
 
-    `word`: white space ends the name as well. `spaced`: a namespace and a dot may stand before the name that is declared.
+    `word`: white space ends the name as well. `spaced`: a namespace and a dot or colon may stand before the name that is declared.
     `escaped`: `&amp;` and `&quot;` stand in it for the characters they name.
     """
 

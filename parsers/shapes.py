@@ -79,33 +79,39 @@ def invoke_calls(*, opener: Marker, closer: Marker, prefix: str = "", line: str 
     )
 
 
+_BARS = ("｜", "｜｜", "‖")
+"""What stands around DSML: the bar of the token, and what models write for it as text."""
+
+
 def dsml_calls(wrapper: str, *wrappers: str, space: str = "") -> Node:
     """DeepSeek's markup: `<｜DSML｜wrapper>`, invokes with parameters that say whether they are text, `</｜DSML｜wrapper>`.
 
     `wrappers` are other names of the wrapper that models write; `space` stands behind the DSML token.
     """
 
-    def tag(slash: str, name: str) -> str:
-        return f"<{slash}｜DSML｜{space}{name}"
+    def tags(slash: str, *names: str) -> list[str]:
+        return [f"<{slash}{bars}DSML{bars}{space}{name}" for bars in _BARS for name in names]
 
-    parameters = tagged_arguments(
-        tag("", 'parameter name="{key}" string="{string}">'), tag("/", "parameter>"), unwrap=("arguments", "input")
-    )
+    parameters = [
+        tagged_arguments(opener, closer, unwrap=("arguments", "input"))
+        for opener, closer in zip(tags("", 'parameter name="{key}" string="{string}">'), tags("/", "parameter>"), strict=True)
+    ]
+    named = [f"{wrapper}>", *(f"{name}>" for name in wrappers)]
     return seq(
         gap("\n\n"),
-        soft(marker(tag("", wrapper + ">"), *(tag("", name + ">") for name in wrappers))),
+        soft(marker(*tags("", *named))),
         gap("\n"),
         many(
             call(
-                marker(tag("", 'invoke name="'), tag("", "invoke name=")),
+                marker(*tags("", 'invoke name="', "invoke name=“", "invoke name=")),
                 tool_name,
-                marker('">', ">", '"/>', "/>"),
+                marker('">', "”>", "“>", ">", '"/>', "/>"),
                 gap("\n"),
-                either(parameters, json_arguments),
-                soft(marker(tag("/", "invoke>"))),
+                either(*parameters, json_arguments),
+                soft(marker(*tags("/", "invoke>"))),
             ),
             separator="\n",
         ),
         gap("\n"),
-        soft(marker(tag("/", wrapper + ">"), *(tag("/", name + ">") for name in wrappers))),
+        soft(marker(*tags("/", *named))),
     )

@@ -4,7 +4,7 @@
     The user wants the weather.
     <channel|>Let me look.<|tool_call>call:get_weather{city:<|"|>Oslo<|"|>,days:3,wind:true,near:[<|"|>Moss<|"|>]}<tool_call|><|tool_call>call:now{}<tool_call|><|tool_response>
 
-A turn with calls ends in `<|tool_response>`, any other in `<turn|>`. Nothing is escaped: a string ends at the next quote token.
+A turn with calls ends in `<|tool_response>`, any other in `<turn|>`. Nothing is escaped: a string ends at a quote token that a comma or the end of the object follows.
 After a tool's result the prompt may already stand inside the thought.
 """  # noqa: E501 - the calls are one line
 
@@ -12,6 +12,7 @@ from ..description import (
     Format,
     Messages,
     QuotedArguments,
+    ToolName,
     call,
     gap,
     marker,
@@ -19,7 +20,6 @@ from ..description import (
     seq,
     soft,
     surplus,
-    tool_name,
     unwritten,
 )
 
@@ -33,7 +33,7 @@ FORMAT = Format(
         seq(
             marker("<|tool_call>"),
             soft(marker("call:", ":")),
-            call(tool_name, QuotedArguments('<|"|>')),
+            call(ToolName(spaced=True), QuotedArguments('<|"|>')),
             soft(marker("<tool_call|>"), unwritten(surplus("<tool_call|>"))),
         ),
         thinking=seq(marker("<|channel>"), soft(marker("thought")), gap("\n"), reasoning, gap("\n"), soft(marker("<channel|>"))),

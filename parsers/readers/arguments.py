@@ -48,6 +48,14 @@ class Arguments:
             return self._unpack(value.take())
         return "bad" if value.state is State.BAD else "more"
 
+    def flow(self, parser: "Parser") -> bool:
+        """Give out all that has arrived if it is plain text inside a string of an open call, as it is nearly always."""
+        text = self._value.plain(parser.buffer, parser.at) if parser.call_open and self.begun else ""
+        if text:
+            parser.skip(len(parser.buffer))
+            parser.arguments(text)
+        return bool(text)
+
     def give_out(self, parser: "Parser") -> None:
         """Emit what is ready, if the call is open."""
         if parser.call_open and self.text:
@@ -96,6 +104,8 @@ class ArgumentsReader:
         self._arguments = Arguments()
 
     def read(self, parser: "Parser") -> bool:
+        if self._arguments.flow(parser):
+            return False
         outcome = self._arguments.read(parser)
         if self._arguments.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
             return True

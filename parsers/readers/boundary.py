@@ -22,13 +22,19 @@ def boundary(markers: tuple[str, ...]) -> re.Pattern[str]:
     """
     longest_first = sorted(markers, key=len, reverse=True)
     cut = "|".join(_cut_off(marker) for marker in longest_first if len(marker) > 1)
-    return re.compile(f"(?:{cut})\\Z|({_any_of(longest_first)})" if cut else f"({_any_of(longest_first)})")
+    found = f"(?:{cut})\\Z|({_any_of(longest_first)})" if cut else f"({_any_of(longest_first)})"
+    return re.compile(f"(?=[{_first_characters(markers)}])(?:{found})")
 
 
 @lru_cache(maxsize=1024)
 def whole(markers: tuple[str, ...]) -> re.Pattern[str]:
     """The same for a text that is at its end: group 1 is the first whole marker."""
     return re.compile(f"({_any_of(sorted(markers, key=len, reverse=True))})")
+
+
+def _first_characters(markers: tuple[str, ...]) -> str:
+    """What a marker may begin with, as a character class: the search passes all other characters at once."""
+    return "".join(sorted({re.escape(marker[0]) for marker in markers}))
 
 
 def _any_of(markers: list[str]) -> str:

@@ -100,17 +100,30 @@ def _tool_name(leaf: ToolName, written: str, parser: "Parser") -> str:
     """The tool that a name as it is written means."""
     name = unescaped(written) if leaf.escaped else written.removeprefix(leaf.prefix)
     declared = parser.tools or {}
-    tail = name.rpartition(".")[2]
+    tail = re.split("[.:]", name)[-1]
     return tail if leaf.spaced and name not in declared and tail in declared else name
 
 
 def _name_in_id(leaf: NumberedName, written: str, parser: "Parser") -> str:
-    """The tool that an id names; one that is a mere number can only mean the only tool there is."""
+    """The tool that an id names; one that is a mere number can only mean the only tool there is.
+
+    An id whose parts are not set off as they should be is read where it can mean but one tool.
+    """
     name = leaf.name_of(written)
-    if name.isdigit() and parser.tools is not None and len(parser.tools) == 1 and name not in parser.tools:
-        parser.notice("repaired", f"the id {written} does not name the tool")
-        return next(iter(parser.tools))
-    return name
+    tools = parser.tools
+    if tools is None or parser.declared(name) is not None:
+        return name
+    meant = list(tools) if name.isdigit() else [tool for tool in tools if _glued(leaf.prefix, tool).fullmatch(written)]
+    if len(meant) != 1:
+        return name
+    parser.notice("repaired", f"the id {written} does not name the tool as ids of this format do")
+    return meant[0]
+
+
+@lru_cache(maxsize=1024)
+def _glued(prefix: str, tool: str) -> re.Pattern[str]:
+    """An id of a tool whose signs between prefix, name and number are others, or missing."""
+    return re.compile(rf"(?:{re.escape(prefix.rstrip('.'))}[._:/-]?)?{re.escape(tool)}[._:/-]?[0-9]*")
 
 
 class NameReader:

@@ -164,6 +164,8 @@ class JsonCallReader:
         return True
 
     def _read_arguments(self, parser: "Parser", arguments: Arguments) -> bool:
+        if arguments.flow(parser):
+            return False
         outcome = arguments.read(parser)
         if not self._open(parser):
             return True

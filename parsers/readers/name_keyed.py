@@ -31,6 +31,8 @@ class NameKeyedReader:
             return self._name(parser)
         if self._done:
             return self._closing_brace(parser)
+        if self._arguments.flow(parser):
+            return False
         outcome = self._arguments.read(parser)
         if self._arguments.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
             return True

@@ -1,6 +1,7 @@
 """Arguments as an object with bare keys, whose strings stand between two quote tokens: `{k:<|"|>text<|"|>,n:42,o:{a:true}}`.
 
-Nothing is escaped: a string ends at the next quote token. A bare value that the tool's schema types is read by it; any other is
+Nothing is escaped: a string ends at the next quote token that something stands behind which may follow a value; any other is a
+quote of the text itself. A bare value that the tool's schema types is read by it; any other is
 the JSON word that it is, or else a string. A string streams unless the schema wants no string there.
 """
 
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from ..automaton import Position
 from ..description import QuotedArguments
 from ..schema import property_of, types_of
-from .boundary import boundary
-from .frame import NAME_LIMIT
+from .boundary import boundary, in_order, space_end, whole
+from .frame import NAME_LIMIT, texts_behind
 from .json_value import JsonValue, State
 from .values import as_json_or_text, quoted, typed
 
@@ -24,6 +25,8 @@ _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 _BARE = re.compile(r"[^,\]}<\n]*")
 _BARE_IN_PARENTHESES = re.compile(r"[^,)\]}<\n]*")
 _BARE_LIMIT = 4096
+_LOOKAHEAD = 256
+"""Characters of white space behind a quote token that are looked past."""
 Step = Literal["key", "value", "after", "string", "json"]
 
 
@@ -55,7 +58,7 @@ class QuotedReader:
     # ---- the reader's contract
     def read(self, parser: "Parser") -> bool:
         if self._step == "string":
-            return self._read_string(parser)
+            return self._read_string(parser, at_end=False)
         if self._step == "json":
             return self._read_json(parser)
         if not parser.skip_space():
@@ -70,6 +73,8 @@ class QuotedReader:
         return self._read_key(parser) if self._step == "key" else self._read_value(parser, character)
 
     def finish(self, parser: "Parser") -> bool:
+        if self._step == "string":
+            self._read_string(parser, at_end=True)
         parser.skip(len(parser.buffer))
         return False
 
@@ -150,13 +155,13 @@ class QuotedReader:
         rest = parser.buffer[parser.at : parser.at + len(self._quote)]
         if rest != self._quote and self._quote.startswith(rest):
             return False
-        if rest != self._quote and character not in '{["':
+        if rest != self._quote and character not in "{[\"'":
             return self._read_bare(parser)
         if self._stack[-1] == "]":
             self._comma(parser)
         if rest == self._quote:
             self._begin_string(parser)
-        elif character == '"':
+        elif character in "\"'":
             self._step, self._value = "json", JsonValue()
         else:
             parser.arguments(character)
@@ -175,24 +180,43 @@ class QuotedReader:
         if self._parts is None:
             parser.arguments('"')
 
-    def _read_string(self, parser: "Parser") -> bool:
+    def _read_string(self, parser: "Parser", *, at_end: bool) -> bool:
         match = boundary((self._quote,)).search(parser.buffer, parser.at)
         end = match.start() if match is not None else len(parser.buffer)
-        text = parser.buffer[parser.at : end]
-        parser.skip(end)
-        if self._parts is not None:
-            self._parts.append(text)
-        else:
-            parser.arguments(encode_basestring(text)[1:-1])
+        self._take(parser, end, parser.buffer[parser.at : end])
         if match is None or match.group(1) is None:
             return False
+        ends = self._ends(parser, end + len(self._quote), at_end=at_end)
+        if ends is None:
+            return False
+        if not ends:
+            self._take(parser, end + len(self._quote), '"')
+            parser.notice("repaired", "a quote token inside a string")
+            return True
         parser.skip(end + len(self._quote))
         parser.arguments('"' if self._parts is None else typed("".join(self._parts), self._types))
         self._step = "after"
         return True
 
+    def _take(self, parser: "Parser", end: int, text: str) -> None:
+        """Consume up to `end`; it is this text of the string."""
+        parser.skip(end)
+        if self._parts is not None:
+            self._parts.append(text)
+        else:
+            parser.arguments(encode_basestring(text)[1:-1])
+
+    def _ends(self, parser: "Parser", behind: int, *, at_end: bool) -> bool | None:
+        """Whether what follows a quote token shows it to be the closing one; None: not enough has arrived to tell."""
+        behind = space_end(parser.buffer, behind, behind + _LOOKAHEAD)
+        if behind == len(parser.buffer):
+            return True if at_end else None
+        follow = in_order([",", self._stack[-1], *texts_behind(self._position), *parser.format.stop])
+        found = (whole if at_end else boundary)(follow).match(parser.buffer, behind)
+        return found is not None if found is None or found.group(1) else None
+
     def _read_json(self, parser: "Parser") -> bool:
-        """A string in JSON's own quotes."""
+        """A string in JSON's own quotes, or in Python's."""
         value = self._value
         assert value is not None
         parser.skip(value.feed(parser.buffer, parser.at))

@@ -6,93 +6,23 @@ behind whitespace, is something that may follow (the next header, the end of the
 
 import json
 import re
-from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
-from ..automaton import Position, opening_texts
-from ..description import TaggedArguments
+from ..automaton import Position
 from ..message import Tool
-from .boundary import boundary, in_order, space_end, whole
-from .frame import NAME_LIMIT, texts_behind
+from .boundary import boundary, space_end, whole
+from .frame import NAME_LIMIT
 from .json_value import JsonValue, State
+from .tag_table import mark_of, table_of
 from .values import allowed_types, as_json_or_text, knows, quoted, typed, unescaped
 
 if TYPE_CHECKING:
     from ..parser import Parser
 
-_TYPE = re.escape("{type}")
 _CDATA = "<![CDATA["
 _LOOKAHEAD = 256
 """Characters of whitespace behind a closer that are looked past."""
-
-
-class TagTable:
-    """The texts and patterns of one TaggedArguments leaf at its position."""
-
-    def __init__(self, position: Position) -> None:
-        leaf = position.leaf
-        assert isinstance(leaf, TaggedArguments)
-        self.leaf = leaf
-        self.close = leaf.close.strip()
-        self.opener = opening_texts(leaf)[0]
-        self.header = _header_pattern(leaf)
-        self.header_end = _last_literal(leaf.header)
-        self.markers = texts_behind(position)
-        self.between = in_order([self.opener, *self.markers])
-        bare = [self.opener, *(m for m in self.markers if m != self.opener)]
-        enders = [self.close, *bare] if not leaf.trim else [self.close, "\n" + self.close, *("\n" + m for m in bare)]
-        self.enders = in_order(enders)
-        self.behind = {m: texts_behind(position.markers[m]) for m in self.markers if m in position.markers}
-
-
-@lru_cache(maxsize=1024)
-def table_of(position: Position) -> TagTable:
-    """The table of a position, made once."""
-    return TagTable(position)
-
-
-@lru_cache(maxsize=256)
-def _header_pattern(leaf: TaggedArguments) -> re.Pattern[str]:
-    """The lenient reading of a header: any whitespace, quotes that may be missing, the type mark that may be missing."""
-    body = leaf.header.strip()
-    key_class = r"[^\"'<>\n]" if '"{key}"' in body else r"[^>\n]"
-    mark = re.search(r'(\s*)(\w+)="\{(string|type)\}"', body)
-    if mark:
-        said = rf"(?:\s+{mark.group(2)}\s*=\s*[\"']?(?P<{mark.group(3)}>\w+)[\"']?)?\s*"
-        before, after = body[: mark.start()], body[mark.end() :]
-    else:
-        said = rf"(?:{re.escape(leaf.aside).replace(_TYPE, '(?P<type>[a-z]+)')}\s*)?" if leaf.aside else ""
-        before, after = (body[: body.rindex("<")], body[body.rindex("<") :]) if leaf.aside else (body, "")
-    return re.compile(_lenient(before, key_class, leaf.spaces) + said + _lenient(after, key_class, leaf.spaces))
-
-
-def _mark(header: re.Match[str]) -> str | None:
-    """What a header says of its value: `true` for text, `false` for JSON."""
-    found = header.groupdict()
-    kind = found.get("type")
-    return found.get("string") if kind is None else "true" if kind == "string" else "false"
-
-
-def _last_literal(header: str) -> str:
-    """What a header surely ends with: its last tag, or the last character of its only one."""
-    last_tag = header.rstrip()[header.rindex("<") :]
-    return last_tag if "{" not in last_tag else last_tag[-1]
-
-
-def _lenient(text: str, key_class: str, spaces: tuple[str, ...]) -> str:
-    space = "|".join([r"\s+", *map(re.escape, spaces)])
-    parts: list[str] = []
-    for piece in re.split(r'(\{key\}|"|\s+)', text):
-        if piece == "{key}":
-            parts.append(rf"(?P<key>{key_class}{{1,{NAME_LIMIT}}}?)")
-        elif piece == '"':
-            parts.append("[\"']?")
-        elif piece.isspace():
-            parts.append(r"\s*" if "\n" in piece else f"(?:{space})")
-        else:
-            parts.append(re.escape(piece).replace("><", r">\s*<"))
-    return "".join(parts)
 
 
 class TaggedReader:
@@ -138,9 +68,7 @@ class TaggedReader:
                     return False
             elif not self._read_value(parser, at_end=True):
                 break
-        if parser.reader is not self:
-            return True
-        return False
+        return parser.reader is not self
 
     # ---- between values
     def _between(self, parser: "Parser", *, at_end: bool) -> bool:
@@ -171,6 +99,8 @@ class TaggedReader:
 
     def _header(self, parser: "Parser") -> bool:
         match = self._table.header.match(parser.buffer, parser.at)
+        slipped = match is None
+        match = self._slipped(parser) if match is None else match
         if match is None:
             end = parser.buffer.find(self._table.header_end, parser.at + len(self._table.opener), parser.at + 2 * NAME_LIMIT)
             if end < 0 and len(parser.buffer) - parser.at < 2 * NAME_LIMIT:
@@ -179,17 +109,30 @@ class TaggedReader:
             return True
         if self._table.leaf.trim and match.end() == len(parser.buffer) and not parser.reason:
             return False  # the newline that belongs to the header may be next
-        if self._table.leaf.declared and not parser.call_open and self._is_foreign(parser, match.group("key")):
+        if (self._table.leaf.declared or slipped) and not parser.call_open and self._is_foreign(parser, match.group("key")):
             parser.reject("undeclared", f"{parser.name} has no argument {match.group('key')!r}")
             return True
         if not self._open(parser):
             return True
+        if slipped:
+            parser.notice("repaired", "a tag missing or doubled before the value of an argument")
         end = match.end()
         if self._table.leaf.trim and parser.buffer.startswith("\n", end):
             end += 1
         parser.skip(end)
-        self._begin(parser, self._key_of(parser, match.group("key")), _mark(match))
+        self._begin(parser, self._key_of(parser, match.group("key")), mark_of(match))
         return True
+
+    def _slipped(self, parser: "Parser") -> re.Match[str] | None:
+        """The header that a slip has spoilt, once the text behind it tells that no further tag of it follows."""
+        pattern = self._table.slipped
+        match = pattern.match(parser.buffer, parser.at) if pattern is not None else None
+        if match is None or match.group("last") or match.group("alone") is not None:
+            return match
+        rest = parser.buffer[match.end() :]
+        tags = self._table.header_tags
+        waits = not parser.reason and (any(tag.startswith(rest) for tag in tags) or rest.startswith(tags[1:-1]))
+        return None if waits else match
 
     def _is_foreign(self, parser: "Parser", key: str) -> bool:
         """Whether the tool says which arguments it takes, and this is none of them."""
@@ -281,7 +224,7 @@ class TaggedReader:
                 waits = close_by < 0 and len(parser.buffer) - start < 2 * NAME_LIMIT and not at_end
                 return None if waits else False
             return parser.tool is None or knows(parser.tool, self._key_of(parser, match.group("key")))
-        follow = table.between if marker == table.close else table.behind.get(marker, ())
+        follow = table.between if marker in table.closers else table.behind.get(marker, ())
         return self._followed(parser, start + len(ender), follow, at_end=at_end)
 
     def _followed(self, parser: "Parser", end: int, follow: tuple[str, ...], *, at_end: bool) -> bool | None:
@@ -302,7 +245,7 @@ class TaggedReader:
 
     def _close(self, parser: "Parser", start: int, ender: str) -> bool:
         marker = ender.removeprefix("\n")
-        kept = 0 if self._cdata or marker == self._table.close else len(marker)
+        kept = 0 if self._cdata or marker in self._table.closers else len(marker)
         self._in_value = False
         if self._streams:
             parser.arguments('"')
@@ -311,6 +254,8 @@ class TaggedReader:
         self._parts.clear()
         if kept:
             parser.notice("repaired", "an argument without its closing marker")
+        elif not self._cdata and marker != self._table.close:
+            parser.notice("repaired", f"{marker} for {self._table.close}")
         parser.skip(start + len(ender) - kept)
         return True
 
