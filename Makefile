@@ -19,7 +19,7 @@ ENGINE := tests/e2e/vllm
 PACKAGES := gateway parsers chat_templates
 CODE := $(PACKAGES) tests benchmarks
 
-.PHONY: help serve test test-vllm check format-check lint types contracts bench lock clean
+.PHONY: help serve test test-tokenizers test-vllm check format-check lint types contracts bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ test: $(VENV)/.dev ## run the tests (ARGS="-k hermes" chooses some)
 test-vllm: $(VENV)/.dev ## run the suite on a real vLLM on this machine's CPU (installs it once)
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m vllm $(ENGINE) $(ARGS)
+
+test-tokenizers: $(VENV)/.dev ## run the safety tests of prompts over many real vocabularies (fetches them once)
+	@$(BIN)/python -m pytest -m tokenizers tests/gateway/rendering $(ARGS)
 
 check: format-check lint types contracts test ## everything that must hold before a change lands
 
