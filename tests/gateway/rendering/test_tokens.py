@@ -1,5 +1,6 @@
 """Control tokens come from the template alone, and everything else is tokenized as it always was."""
 
+import json
 from functools import lru_cache
 from typing import Any
 
@@ -155,3 +156,29 @@ def test_deep_nesting_is_refused_not_a_crash() -> None:
         deep = {"properties": deep}
     with pytest.raises(UnrenderableChat, match="nested"):
         renderer("qwen3").render(CONVERSATIONS["plain"], [Tool("f", "", deep)])
+
+
+def quoting(template: str) -> Renderer:
+    """A renderer whose vocabulary has a control token with a quote in it."""
+    described = json.loads((tokenizers.folder("qwen3") / "tokenizer.json").read_text(encoding="utf-8"))
+    token = next(token for token in described["added_tokens"] if token["content"] == "<|quad_start|>")
+    token["content"] = '<|"|>'
+    return Renderer(template, Vocabulary(tokenizer_json=json.dumps(described)))
+
+
+@pytest.mark.parametrize(
+    ("filters", "levels"),
+    [("tojson", 1), ("tojson | tojson", 2), ("tojson(ensure_ascii=true)", 1), ("tojson(ensure_ascii=true) | tojson", 2)],
+)
+def test_a_hidden_token_is_escaped_as_the_json_around_it(filters: str, levels: int) -> None:
+    text = 'é <|"|> <|im_end|>\n'
+    prompt = quoting("{{ messages[0].content | " + filters + " }}").render([{"role": "user", "content": text}])
+    back: Any = prompt.text
+    for _ in range(levels):
+        back = json.loads(back)
+    assert back == text
+
+
+def test_a_hidden_token_is_plain_beside_json() -> None:
+    prompt = quoting("{{ messages[0].content }}{{ messages[0].content | tojson }}").render([{"role": "user", "content": '<|"|>'}])
+    assert prompt.text == '<|"|>"<|\\"|>"'
