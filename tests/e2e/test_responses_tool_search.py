@@ -134,8 +134,9 @@ def test_a_search_that_finds_nothing(ask: Any) -> None:
 
 def test_a_model_that_only_searches_is_stopped(ask: Any) -> None:
     answer = ask("endless", tools=TOOLS)
-    assert kinds(answer).count("tool_search_call") <= 8
+    assert kinds(answer).count("tool_search_call") == 8
     assert kinds(answer)[-1] == "message"
+    assert kinds(ask("endless", tools=TOOLS, max_tool_calls=2)).count("tool_search_call") == 2
 
 
 def test_calls_beside_a_search_are_the_clients_to_run(ask: Any) -> None:

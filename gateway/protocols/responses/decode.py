@@ -95,7 +95,10 @@ def decoded(
     conversation.check()
     choice = decoded_choice(request.tool_choice, tools)
     history = heal(conversation.messages)
-    sampling = _sampling(request) if isinstance(request, wire.ResponsesRequest) else Sampling()
+    sampling = Sampling()
+    if isinstance(request, wire.ResponsesRequest):
+        sampling = _sampling(request)
+        tools.most_searches = min(tools.most_searches, request.max_tool_calls or tools.most_searches)
     chat = ChatRequest(
         model=request.model,
         messages=history.messages,

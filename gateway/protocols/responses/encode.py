@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, assert_never
 
-from gateway.chat.events import Batch, Usage
+from gateway.chat.events import Batch, TokenLogprob, Usage
 from gateway.errors import GatewayError
 from parsers import (
     ContentDelta,
@@ -60,6 +60,11 @@ class StreamEncoder:
         """Reads the text out of a custom tool's arguments."""
         self._waiting = ""
         """Frames that were made between two turns."""
+        self._kind = ""
+        """Of the open item."""
+        self._texts: list[str] = []
+        self._logprobs: Sequence[TokenLogprob] | None = None
+        """Those of the read that is being written, until a delta has taken them along."""
         self._delta_open = self._delta_middle = self._delta_close = ""
         self._reason = "stop"
 
@@ -74,16 +79,12 @@ class StreamEncoder:
 
     def encode(self, batches: Sequence[Batch]) -> bytes:
         """All frames of what one read of the engine gave."""
-        frames: list[str] = [self._waiting]
+        frames: list[str] = [self._waiting] if self._waiting else []
         self._waiting = ""
         for batch in batches:
-            logprobs = list(batch.logprobs or ())
+            self._logprobs = batch.logprobs
             for event in batch.events:
-                if logprobs and type(event) is ContentDelta:
-                    frames.append(self._text("message", event.text, logprobs))
-                    logprobs = []
-                else:
-                    frames.append(self._encode(event))
+                frames.append(self._encode(event))
         return "".join(frames).encode()
 
     def found(self, tools: Sequence[Json]) -> None:
@@ -141,12 +142,14 @@ class StreamEncoder:
 
     def _encode(self, event: Event) -> str:
         match event:
-            case ContentDelta(text):
-                return self._text("message", text)
-            case ToolCallArguments(_, fragment):
-                return self._delta(self._input.feed(fragment) if self._input is not None else fragment)
-            case ReasoningDelta(text):
-                return self._text("reasoning", text)
+            case ContentDelta():
+                opened = "" if self._kind == "message" else self._begin("message")
+                return opened + (self._delta_with_logprobs(event.text) if self._logprobs else self._delta(event.text))
+            case ToolCallArguments():
+                return self._delta(event.fragment if self._input is None else self._input.feed(event.fragment))
+            case ReasoningDelta():
+                opened = "" if self._kind == "reasoning" else self._begin("reasoning")
+                return opened + self._delta(event.text)
             case ToolCallStart(_, name):
                 return self._call(self.shape.target(name))
             case ToolCallEnd(_, complete):
@@ -158,27 +161,24 @@ class StreamEncoder:
             case _:
                 assert_never(event)
 
-    def _text(self, kind: Kind, text: str, logprobs: list[Any] | None = None) -> str:
-        opened = "" if self._open is not None and self._open.kind == kind else self._begin(kind)
-        if logprobs and self._open is not None:
-            self._open.logprobs += logprobs
-            self._open.texts.append(text)
-            told = json.dumps(logprobs_list(logprobs))
-            close = f',"logprobs":{told}}}\n\n'
-            return opened + self._numbered(f"{quoted(text)}{close}")
-        return opened + self._delta(text)
-
     def _delta(self, text: str) -> str:
-        """The hot path: one delta of the open item."""
-        if not text or self._open is None:
+        """The hot path: one delta of the open item. A search is told at once, when it is whole."""
+        if not text:
             return ""
-        self._open.texts.append(text)
-        return self._numbered(f"{quoted(text)}{self._delta_close}") if self._delta_close else ""
-
-    def _numbered(self, rest: str) -> str:
+        self._texts.append(text)
+        if not self._delta_close:
+            return ""
         number = self._sequence
         self._sequence = number + 1
-        return f"{self._delta_open}{number}{self._delta_middle}{rest}"
+        return f"{self._delta_open}{number}{self._delta_middle}{quoted(text)}{self._delta_close}"
+
+    def _delta_with_logprobs(self, text: str) -> str:
+        """Those of the read that the text came with, markup included."""
+        logprobs, self._logprobs = list(self._logprobs or ()), None
+        if self._open is not None:
+            self._open.logprobs += logprobs
+        plain = self._delta(text)
+        return f'{plain.removesuffix(self._delta_close)},"logprobs":{json.dumps(logprobs_list(logprobs))}}}\n\n'
 
     def _call(self, target: Target) -> str:
         self._input = InputText() if target.kind == "custom" else None
@@ -188,6 +188,7 @@ class StreamEncoder:
         """The frames that lead from the open item, if any, into a new one."""
         ended = self._end()
         item = self._open = Item(kind, len(self._items), target)
+        self._kind, self._texts = kind, item.texts
         self._items.append(item)
         self._prepare(item)
         begun = self._frame("response.output_item.added", {"output_index": item.position, "item": item.begun(self.shape)})
@@ -196,7 +197,7 @@ class StreamEncoder:
         return ended + begun
 
     def _prepare(self, item: Item) -> None:
-        """The constant text around each delta of this item. Searches are told at once, when they are whole."""
+        """The constant text around each delta of this item."""
         if item.kind not in CONTENT:
             self._delta_close = ""
             return
@@ -251,7 +252,7 @@ class StreamEncoder:
                 frames = self._frame(done, {**place, "input": written["input"]})
             case _:
                 frames = ""
-        self._open = None
+        self._open, self._kind = None, ""
         return frames + self._frame("response.output_item.done", {"output_index": item.position, "item": written})
 
     def _finish(self, reason: str) -> str:

@@ -127,7 +127,7 @@ class Conversation:
 
     def _call(self, item: Mapping[str, Any], arguments: str, place: str) -> None:
         call_id, name = _text(item, "call_id", place), _text(item, "name", place)
-        own = self._tools.name_of(name, item.get("namespace"))
+        own = self._tools.name_of(name, _text(item, "namespace", place, default="") or None)
         turn = self._open_turn(new=False)
         call = {"id": call_id, "type": "function", "function": {"name": own, "arguments": arguments}}
         turn.setdefault("tool_calls", []).append(call)
@@ -145,15 +145,15 @@ class Conversation:
 
     def _search(self, item: Mapping[str, Any], place: str) -> None:
         """Searches of the gateway have no call id: the next output without one belongs to them."""
-        call_id = item.get("call_id") or f"search_{len(self.messages)}"
+        call_id = _text(item, "call_id", place, default="") or f"search_{len(self.messages)}"
         arguments = json.dumps(item.get("arguments") or {}, ensure_ascii=False)
         call = {"id": call_id, "type": "function", "function": {"name": self._tools.search or SEARCH, "arguments": arguments}}
         self._open_turn(new=False).setdefault("tool_calls", []).append(call)
-        self._searches.append(str(call_id))
+        self._searches.append(call_id)
 
     def _found(self, item: Mapping[str, Any], place: str) -> None:
         """Its tools are loaded elsewhere; the model is told their names."""
-        call_id = item.get("call_id") or (self._searches[-1] if self._searches else None)
+        call_id = _text(item, "call_id", place, default="") or (self._searches[-1] if self._searches else "")
         if call_id in self._searches:
             self._searches.remove(call_id)
             self._turn = None

@@ -37,6 +37,8 @@ def _part(part: Any, place: str) -> Json:
     if not isinstance(part, Mapping):
         raise wrong_type(place, "an object", part)
     kind = part.get("type")
+    if kind is not None and not isinstance(kind, str):
+        raise wrong_type(f"{place}.type", "a string", kind)
     if kind in TEXTS:
         text = part.get(TEXTS[kind])
         if text is None:
@@ -52,4 +54,4 @@ def _part(part: Any, place: str) -> Json:
         case "input_file":
             return {"type": "file", "file": {key: value for key, value in part.items() if key != "type"}}
         case _:
-            raise not_among(f"{place}.type", str(kind), ("input_text", "input_image", "output_text", "refusal"))
+            raise not_among(f"{place}.type", kind, ("input_text", "input_image", "output_text", "refusal"))

@@ -51,6 +51,8 @@ class ToolSet:
     """The name of each tool -> what the client calls it."""
     search: str | None = None
     """The name of the tool that finds deferred ones, if there is one."""
+    most_searches: int = 8
+    """Turns of one response that may search; the next one cannot."""
     echo: list[Json] = field(default_factory=list)
     """The tools as the answer tells them back."""
     warnings: list[str] = field(default_factory=list)

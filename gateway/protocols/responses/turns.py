@@ -17,8 +17,6 @@ from .search import search
 from .tool_set import ToolSet, shown_together
 
 Enter = Callable[[ChatRequest], Awaitable[Turn]]
-MOST_SEARCHES = 8
-"""Turns of one response that may search; the next one cannot."""
 
 
 class Turns:
@@ -63,7 +61,8 @@ class Turns:
         if not results or len(results) < len(answer.tool_calls):
             return None
         self._searches += 1
-        tools = tuple(tool for tool in self._tools.tools if self._searches < MOST_SEARCHES or tool.name != self._tools.search)
+        again = self._searches < self._tools.most_searches
+        tools = tuple(tool for tool in self._tools.tools if again or tool.name != self._tools.search)
         choice = ToolChoice("auto") if self._chat.tool_choice.mode == "named" else self._chat.tool_choice
         return replace(
             self._chat,

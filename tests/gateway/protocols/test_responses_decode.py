@@ -1,9 +1,11 @@
 """What a request for a response asks for, in the gateway's own words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gateway.chat.request import ChatRequest, ToolChoice
 from gateway.errors import RequestError
@@ -306,3 +308,75 @@ def test_fields_that_cannot_be(fields: dict[str, Any], error: tuple[str, str]) -
 def test_unknown_fields_are_ignored_with_a_warning_and_harmless_ones_in_silence() -> None:
     found = chat(frobnicate=1, client_metadata={}, service_tier="auto", stream_options={"include_obfuscation": False})
     assert found.warnings == ("frobnicate has no effect here",)
+
+
+FULL: dict[str, Any] = {
+    "instructions": "Be kind.",
+    "input": [
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "hi"}, {"type": "input_image", "image_url": "x"}],
+        },
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}], "content": [], "encrypted_content": seal("x")},
+        call("c1", namespace="crm"),
+        {"type": "custom_tool_call", "call_id": "c2", "name": "run", "input": "x"},
+        output("c1", [{"type": "input_text", "text": "done"}]),
+        {"type": "custom_tool_call_output", "call_id": "c2", "output": "x"},
+        {"type": "tool_search_call", "execution": "server", "call_id": None, "arguments": {"query": "x"}},
+        {"type": "tool_search_output", "execution": "server", "call_id": None, "tools": [CRM]},
+        {"type": "additional_tools", "role": "developer", "tools": [{**F, "name": "late"}]},
+        USER,
+    ],
+    "tools": [{**F, "defer_loading": True}, CRM, RUN, {"type": "tool_search"}, {"type": "function", "function": {"name": "g"}}],
+    "tool_choice": {
+        "type": "allowed_tools",
+        "mode": "auto",
+        "tools": [{"type": "function", "name": "f"}, {"type": "namespace", "name": "crm"}],
+    },
+    "text": {"format": {"type": "json_schema", "name": "n", "schema": OBJECT, "strict": True}, "verbosity": "low"},
+    "reasoning": {"effort": "low", "summary": "auto"},
+    "include": ["message.output_text.logprobs"],
+    "metadata": {"a": "b"},
+}
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.text(max_size=3)
+    | st.sampled_from(["function", "user", "f", "crm", "tool_search"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["type", "name", "text", "id"]), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value inside of this one."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in steps:
+        yield (*path, step)
+        yield from places(inner, (*path, step))
+
+
+def changed(value: Any, path: Sequence[Any], new: Any) -> Any:
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = changed(copy[path[0]], path[1:], new)
+    return copy
+
+
+def test_the_full_body_is_understood() -> None:
+    assert [tool.name for tool in chat(**FULL).tools] == ["crm__f", "crm__note", "run", "g", "tool_search", "late", "f"]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.sampled_from(list(places(FULL))), ANYTHING)
+def test_a_body_with_one_strange_value_is_understood_or_refused(path: tuple[Any, ...], value: Any) -> None:
+    try:
+        found = read(changed(FULL, path, value))
+    except RequestError:
+        return
+    assert found.chat.model == "m"
