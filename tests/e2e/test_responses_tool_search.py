@@ -19,7 +19,6 @@ def call(name: str, arguments: str) -> str:
 
 TURNS = [
     {"match": "No tool was found", "role": "tool", "text": "There is no such tool."},
-    {"match": "endless|send_mail", "role": "tool", "text": call("tool_search", '{"query": "mails"}')},
     {
         "match": "crm__get_customer",
         "role": "tool",
@@ -28,7 +27,6 @@ TURNS = [
     {"match": "Anna", "role": "tool", "text": "Customer 7 is Anna."},
     {"match": "customer", "text": "I will look.\n" + call("tool_search", '{"query": "look up a customer"}')},
     {"match": "nothing", "text": call("tool_search", '{"query": "zzz"}')},
-    {"match": "endless", "text": call("tool_search", '{"query": "mails"}')},
     {"match": "mixed", "text": call("tool_search", '{"query": "mails"}') + "\n" + call("ping", "{}")},
     {"match": "direct", "text": call("send_mail", '{"to": "x"}')},
     {"match": None, "text": "Hello!"},
@@ -59,7 +57,9 @@ TOOLS = [
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    with serving({"models": [replay_model(tmp_path_factory.mktemp("turns"), TURNS)]}) as running:
+    folder = tmp_path_factory.mktemp("turns")
+    endless = [{"match": None, "role": role, "text": call("tool_search", '{"query": "mails"}')} for role in ("tool", "user")]
+    with serving({"models": [replay_model(folder, TURNS), replay_model(folder, endless, name="endless")]}) as running:
         yield running
 
 
@@ -72,9 +72,10 @@ def client(gateway: Gateway) -> Iterator[openai.OpenAI]:
 @pytest.fixture(params=["whole", "streamed"])
 def ask(request: pytest.FixtureRequest, client: openai.OpenAI) -> Any:
     def asked(given: Any, **fields: Any) -> Response:
+        wanted = {"model": "scripted", "input": given, **fields}
         if request.param == "whole":
-            return client.responses.create(model="scripted", input=given, **fields)
-        with client.responses.stream(model="scripted", input=given, **fields) as stream:
+            return client.responses.create(**wanted)
+        with client.responses.stream(**wanted) as stream:
             return stream.get_final_response()
 
     return asked
@@ -133,10 +134,10 @@ def test_a_search_that_finds_nothing(ask: Any) -> None:
 
 
 def test_a_model_that_only_searches_is_stopped(ask: Any) -> None:
-    answer = ask("endless", tools=TOOLS)
+    answer = ask("hi", model="endless", tools=TOOLS)
     assert kinds(answer).count("tool_search_call") == 8
     assert kinds(answer)[-1] == "message"
-    assert kinds(ask("endless", tools=TOOLS, max_tool_calls=2)).count("tool_search_call") == 2
+    assert kinds(ask("hi", model="endless", tools=TOOLS, max_tool_calls=2)).count("tool_search_call") == 2
 
 
 def test_calls_beside_a_search_are_the_clients_to_run(ask: Any) -> None:
