@@ -44,7 +44,7 @@ def error_headers(error: GatewayError) -> Headers:
         headers.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
     if isinstance(error, MethodNotAllowed):
         headers.append((b"allow", error.allow.encode()))
-    if error.status == 413:
+    if error.status in (408, 413):  # the rest of the body may still be coming
         headers.append((b"connection", b"close"))
     return headers
 

@@ -1,17 +1,27 @@
 """A request's body: read up to a limit, then JSON. Whatever is wrong with it is told before anything else looks at it."""
 
+import asyncio
 import re
 from typing import Any
 
 from pydantic_core import from_json
 
-from gateway.errors import BodyTooLarge, BodyUnreadable
-from gateway.middleware.asgi import Receive, Scope
+from gateway.errors import BodyTooLarge, BodyUnreadable, RequestError
+from gateway.middleware.asgi import Message, Receive, Scope
 from gateway.settings import Limits
 
 HINT = "We could not parse the JSON body of your request."
 DRAIN = 8
 """A body that is too long is read on to this multiple of the limit: most clients hear an answer only after they have sent all."""
+PATIENCE = 60.0
+"""Seconds a client may let pass between two pieces of its body."""
+HALF_PAIR = re.compile(
+    rb"(?<!\\)((?:\\\\)*+)(?:\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+)
+"""An escaped surrogate without its other half: clients that cut a text in the middle of an emoji write it."""
+MOST_HALVES = 1000
+"""More are not mended: it takes time while everybody waits."""
 
 
 class ClientGone(Exception):
@@ -23,8 +33,9 @@ async def read_json(scope: Scope, receive: Receive, limits: Limits) -> dict[str,
     return parse(await read(scope, receive, limits.body_bytes), limits.json_depth)
 
 
-async def read(scope: Scope, receive: Receive, limit: int) -> bytes:
+async def read(scope: Scope, receive: Receive, limit: int, *, patience: float = PATIENCE) -> bytes:
     """The whole body; BodyTooLarge when it is longer than `limit` bytes."""
+    _check_encoding(scope)
     declared = _declared_length(scope)
     if declared > limit * DRAIN:
         raise _too_large(limit)
@@ -32,7 +43,7 @@ async def read(scope: Scope, receive: Receive, limit: int) -> bytes:
     length = 0
     more = True
     while more and length <= limit * DRAIN:
-        message = await receive()
+        message = await _next(receive, patience)
         if message["type"] == "http.disconnect":
             raise ClientGone
         chunk = message.get("body", b"")
@@ -45,10 +56,19 @@ async def read(scope: Scope, receive: Receive, limit: int) -> bytes:
     return b"".join(chunks)
 
 
+async def _next(receive: Receive, patience: float) -> Message:
+    try:
+        async with asyncio.timeout(patience):
+            return await receive()
+    except TimeoutError:
+        message = f"The request's body stopped coming: nothing for {patience:g} seconds. Send it again."
+        raise RequestError(message, status=408, code="request_timeout") from None
+
+
 def parse(body: bytes, max_depth: int) -> dict[str, Any]:
     """The JSON object in these bytes; BodyUnreadable says why it is none."""
     try:
-        value = from_json(body.removeprefix(b"\xef\xbb\xbf"), allow_inf_nan=False)
+        value = _value(body.removeprefix(b"\xef\xbb\xbf"))
     except ValueError as error:
         raise BodyUnreadable(f"{HINT} {_reason(body, str(error), max_depth)}") from None
     if not isinstance(value, dict):
@@ -56,6 +76,22 @@ def parse(body: bytes, max_depth: int) -> dict[str, Any]:
     if _deeper_than(value, max_depth):
         raise BodyUnreadable(f"{HINT} {_too_deep(max_depth)}")
     return value
+
+
+def _value(body: bytes) -> Any:
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        if "hex escape" not in str(error):
+            raise
+        return from_json(HALF_PAIR.sub(rb"\1\\ufffd", body, count=MOST_HALVES), allow_inf_nan=False)
+
+
+def _check_encoding(scope: Scope) -> None:
+    for name, value in scope["headers"]:
+        if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
+            message = "The body is compressed (content-encoding), which is not supported here. Send it as plain JSON."
+            raise RequestError(message, status=415, code="unsupported_media_type")
 
 
 def _declared_length(scope: Scope) -> int:
