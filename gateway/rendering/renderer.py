@@ -9,16 +9,17 @@ from gateway.chat.plan import Prompt
 from gateway.errors import UnrenderableChat
 from parsers import Tool
 
-from .adapt import Adapter
+from .adapt import Adapter, Chat
 from .capabilities import Capabilities, probe
 from .environment import Clock, RenderFailure, Template
 from .loading import Vocabulary, encoder_of, load
 from .opening import common_prefix, opening_of
 from .switches import forwarded
-from .tokens import PromptEncoder
+from .tokens import PromptEncoder, Shield
 
 Messages = Sequence[Mapping[str, Any]]
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON can spell and no tokenizer can read
+_REMEMBERED = 32  # tool lists, and ends of prompts
 _SEARCHED = 64  # messages tried one by one to find the one a template refuses
 
 
@@ -28,6 +29,37 @@ class _Voice:
     def __init__(self, text: str, vocabulary: Vocabulary, clock: Clock) -> None:
         self.template = Template(text, variables=vocabulary.special, clock=clock)
         self.can = probe(self.template)
+        self._tools: list[tuple[tuple[Tool, ...], list[Chat]]] = []
+        self._generations: dict[object, str] = {}
+
+    def described(self, tools: Sequence[Tool], adapter: Adapter, shield: Shield | None) -> list[Chat]:
+        """The tools as the template takes them. Those without control tokens are remembered: agents send them with every turn."""
+        given = tuple(tools)
+        for known, described in self._tools:
+            if known == given:
+                return described
+        described = adapter.tools(tools)
+        if shield:
+            described = shield.hide(described)
+        if shield is None or not shield.used:
+            self._tools = [(given, described), *self._tools[: _REMEMBERED - 1]]
+        return described
+
+    def generation(self, text: str, chat: Sequence[Chat], described: Sequence[Chat], extra: Mapping[str, Any]) -> str:
+        """The end of this prompt that asks for the assistant's turn: what is missing without `add_generation_prompt`.
+
+        It is remembered by what it may depend on, and used again where the prompt ends with it.
+        """
+        last = chat[-1] if chat else {}
+        key = (last.get("role"), bool(last.get("tool_calls")), bool(described), len(chat) > 1, repr(extra))
+        known = self._generations.get(key)
+        if known and text.endswith(known):
+            return known
+        bare = self.template.render(chat, described, generation=False, extra=extra)
+        found = text[len(common_prefix(bare, text)) :]
+        if len(self._generations) < _REMEMBERED and "\ue000" not in found:
+            self._generations[key] = found
+        return found
 
 
 class Renderer:
@@ -100,21 +132,21 @@ class Renderer:
             )
         extra, warnings = forwarded(template_kwargs or {}, voice.template.reads)
         adapter = Adapter(voice.can)
-        chat, described = adapter.conversation(messages, with_tools=bool(tools)), adapter.tools(tools)
+        chat = adapter.conversation(messages, with_tools=bool(tools))
         shield = encoder.shield() if encoder else None
-        if shield:
-            try:
-                chat = [shield.hide_message(message) for message in chat]
-                described, extra = shield.hide(described), shield.hide(extra)
-            except RecursionError:
-                raise UnrenderableChat("A tool's schema or a call's arguments are nested too deeply.") from None
         try:
-            bare = voice.template.render(chat, described, generation=False, extra=extra)
-            text = self._one_bos(voice.template.render(chat, described, generation=True, extra=extra))
+            described = voice.described(tools, adapter, shield)
+            if shield:
+                chat, extra = [shield.hide_message(message) for message in chat], shield.hide(extra)
+        except RecursionError:
+            raise UnrenderableChat("A tool's schema or a call's arguments are nested too deeply.") from None
+        try:
+            text = voice.template.render(chat, described, generation=True, extra=extra)
+            generation = voice.generation(text, chat, described, extra)
         except RenderFailure as failure:
             raise self._refusal(failure, voice, messages, tools) from failure
-        opening = opening_of(_generation(self._one_bos(bare), text), voice.can.header)
-        text, warnings = _LONE_SURROGATE.sub("\ufffd", text), (*warnings, *adapter.warnings)
+        opening = opening_of(generation, voice.can.header)
+        text, warnings = _LONE_SURROGATE.sub("\ufffd", self._one_bos(text)), (*warnings, *adapter.warnings)
         if shield is None or encoder is None:
             return Prompt(text, None, opening, warnings)
         return Prompt(shield.restore(text), encoder.encode(text, shield), shield.restore(opening), warnings)
@@ -142,10 +174,6 @@ class Renderer:
         if index is None:
             return UnrenderableChat(f"The model's chat template refuses this conversation: {failure}", param="messages")
         return UnrenderableChat(f"The model's chat template refuses messages[{index}]: {failure}", param=f"messages[{index}]")
-
-
-def _generation(bare: str, text: str) -> str:
-    return text[len(common_prefix(bare, text)) :]
 
 
 def _refused_index(reason: str, voice: _Voice, messages: Messages, tools: Sequence[Tool]) -> int | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from .memory import Remembered
 from .opening import is_thinking
 from .placeholders import CLOSE, OPEN, placeholder, restored
 
@@ -92,6 +93,7 @@ class PromptEncoder:
         self._controls = controls
         self._plain = plain
         self._ordinary = ordinary
+        self._agrees = False
         self._ids = frozenset(control.id for control in controls.values())
         names = "|".join(re.escape(name) for name in sorted(controls, key=len, reverse=True))
         self._control = re.compile(names or r"(?!)")
@@ -109,8 +111,8 @@ class PromptEncoder:
         blind.encode_special_tokens = True
         encoder = cls(
             controls,
-            plain=lambda text: list(blind.encode(text, add_special_tokens=False).ids),
-            ordinary=lambda text: list(whole.encode(text, add_special_tokens=False).ids),
+            plain=Remembered(lambda text: _ids(blind, text)),
+            ordinary=lambda text: _ids(whole, text),
         )
         encoder.check()
         return encoder
@@ -148,8 +150,12 @@ class PromptEncoder:
         return Shield(self._hidden)
 
     def encode(self, text: str, shield: Shield) -> tuple[int, ...] | None:
-        """Ids of a rendered prompt whose placeholders are this shield's; None where the engine makes them of its text."""
-        if shield.used:
+        """Ids of a rendered prompt whose placeholders are this shield's; None where the engine makes them of its text.
+
+        Segments of earlier prompts are remembered, so they are used for every prompt where they were found to give the ordinary
+        ids.
+        """
+        if shield.used or (self._agrees and self._ordinary is not None):
             return tuple(self._segments(text, shield))
         return None if self._ordinary is None else tuple(self._ordinary(text))
 
@@ -181,6 +187,12 @@ class PromptEncoder:
             if self._segments(text, self.shield()) != list(self._ordinary(text)):
                 logging.getLogger(__name__).warning("safe and ordinary token ids differ for %r", text)
                 return
+        self._agrees = True
+
+
+def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Encoding of one text as a batch: only then the interpreter goes on with other threads."""
+    return list(tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids)
 
 
 def is_control(content: str, special: bool, literals: str) -> bool:  # noqa: FBT001 - as the tokenizer says

@@ -1,4 +1,4 @@
-"""Every control token of real vocabularies, in every place that a client can write to, stays text; all other text is untouched."""
+"""Every control token of real vocabularies, in every place that a client writes to, stays text; other text is untouched."""
 
 import json
 import random
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tokenizers import Tokenizer
+from transformers import AutoTokenizer
 
 from gateway.rendering import Renderer
 from gateway.rendering.opening import is_thinking
@@ -38,6 +39,13 @@ def renderer(name: str) -> Renderer:
 def encoder(name: str) -> PromptEncoder:
     found = renderer(name).encoder
     assert found is not None
+    return found
+
+
+@lru_cache
+def ordinary(name: str) -> Tokenizer:
+    """What transformers, and vLLM with it, encodes prompts with; for some models it is not quite what the file says."""
+    found: Tokenizer = AutoTokenizer.from_pretrained(tokenizers.folder(name)).backend_tokenizer
     return found
 
 
@@ -76,7 +84,7 @@ def test_control_tokens_of_clients_stay_text(name: str, place: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_special_token_is_known_as_a_control_token(name: str) -> None:
-    whole = Tokenizer.from_file(str(tokenizers.folder(name) / "tokenizer.json"))
+    whole = ordinary(name)
     special = {token.content for token in whole.get_added_tokens_decoder().values() if token.special and token.content.strip()}
     assert special <= set(encoder(name).controls)
 
@@ -98,7 +106,7 @@ def benign(number: int) -> list[str]:
 )
 def test_the_safe_path_spells_benign_text_as_ever(name: str, number: int) -> None:
     own = encoder(name)
-    whole = Tokenizer.from_file(str(tokenizers.folder(name) / "tokenizer.json"))
+    whole = ordinary(name)
     shield = own.shield()
     shield.hide("\ue000")  # from here on the prompt goes by segments
     controls = list(own.controls)
