@@ -38,6 +38,10 @@ from .description import (
 from .errors import FormatError
 
 
+SHORTEST_TAG = 3
+"""Characters of a marker that may be read twice: brackets and commas may not."""
+
+
 @dataclass(eq=False, slots=True)
 class Position:
     """One leaf of a description. `scope` numbers the call it belongs to, 0 is outside of any. `says`: content stands beside it,
@@ -205,6 +209,8 @@ def compile_turn(turn: Node) -> Position:
     start.accepting = whole.nullable
     for position in (start, *compiler.positions):
         _settle(position)
+    for position in compiler.positions:
+        _allow_twice(position, compiler.positions)
     return start
 
 
@@ -234,6 +240,18 @@ def _settle(position: Position) -> None:
         raise FormatError(f"{position.fallback.leaf} may follow the free text {position.text.leaf} with no marker between")
     if isinstance(position.leaf, ToolName | NumberedName | CallId | Filler) and not (position.markers or position.openers):
         raise FormatError(f"nothing ends {position.leaf}")
+
+
+def _allow_twice(position: Position, all_positions: list[Position]) -> None:
+    """Let a tag that models write twice follow itself; around text it would be a tag of the text."""
+    leaf = position.leaf
+    if not isinstance(leaf, Marker) or position.says or leaf.repairs:
+        return
+    if position.text is not None and any(isinstance(p.leaf, Text) and position in p.follow for p in all_positions):
+        return
+    for text in leaf.texts():
+        if len(text) >= SHORTEST_TAG and text not in position.openers:
+            position.markers.setdefault(text, position)
 
 
 def _enter(position: Position, following: Position) -> None:

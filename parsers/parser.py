@@ -235,11 +235,14 @@ class Parser:
         """The leaf of `position` is read; what comes next?"""
         if not self._leave_call(position):
             return
+        twice = position is self.position and isinstance(position.leaf, Marker)
         self.position = position
         if position.closes_scope and not self._end_call():
             return
         if isinstance(position.leaf, Marker) and position.leaf.repairs:
             self.notice("repaired", position.leaf.repairs)
+        if twice:
+            self.notice("repaired", "a marker written twice")
         self.reader = self._reader_behind(position)
 
     def enter(self, position: Position) -> None:

@@ -39,7 +39,7 @@ def _key_pattern(quote: str) -> re.Pattern[str]:
 class QuotedReader:
     """Reads the arguments of one call."""
 
-    __slots__ = ("_bare", "_begun", "_key", "_key_of", "_parts", "_position", "_quote", "_stack", "_step", "_types", "_value")
+    __slots__ = ("_bare", "_begun", "_key", "_key_of", "_noted", "_parts", "_position", "_quote", "_stack", "_step", "_types", "_value")
 
     def __init__(self, position: Position) -> None:
         assert isinstance(position.leaf, QuotedArguments)
@@ -54,6 +54,7 @@ class QuotedReader:
         self._parts: list[str] | None = None
         self._value: JsonValue | None = None
         self._bare = _BARE
+        self._noted = False
 
     # ---- the reader's contract
     def read(self, parser: "Parser") -> bool:
@@ -191,12 +192,17 @@ class QuotedReader:
             return False
         if not ends:
             self._take(parser, end + len(self._quote), '"')
-            parser.notice("repaired", "a quote token inside a string")
+            self._note_quote(parser)
             return True
         parser.skip(end + len(self._quote))
         parser.arguments('"' if self._parts is None else typed("".join(self._parts), self._types))
         self._step = "after"
         return True
+
+    def _note_quote(self, parser: "Parser") -> None:
+        if not self._noted:
+            parser.notice("repaired", "a quote token inside a string")
+        self._noted = True
 
     def _take(self, parser: "Parser", end: int, text: str) -> None:
         """Consume up to `end`; it is this text of the string."""

@@ -48,7 +48,7 @@ def table_of(position: Position) -> TagTable:
 def _header_pattern(leaf: TaggedArguments) -> re.Pattern[str]:
     """The lenient reading of a header: any whitespace, quotes that may be missing, the type mark that may be missing."""
     body = leaf.header.strip()
-    key_class = r"[^\"'“”<>\n]" if '"{key}"' in body else r"[^>\n]"
+    key_class = r"[^\"'“”<>\n]" if '"{key}"' in body else r"[^<>\n]"
     mark = re.search(r'(\s*)(\w+)="\{(string|type)\}"', body)
     if mark:
         said = rf"(?:\s+{mark.group(2)}\s*=\s*{_QUOTE}(?P<{mark.group(3)}>\w+){_QUOTE})?\s*"
@@ -83,13 +83,15 @@ def _lenient(text: str, key_class: str, spaces: tuple[str, ...]) -> str:
         elif piece.isspace():
             parts.append(r"\s*" if "\n" in piece else f"(?:{space})")
         else:
-            parts.append(re.escape(piece).replace("><", r">\s*<"))
+            parts.append((r"\s*" if piece[:1] == ">" else "") + re.escape(piece).replace("><", r">\s*<"))
     return "".join(parts)
 
 
 def _mangled(closer: str) -> tuple[str, ...]:
-    """The ways in which models garble a closing tag: `</parameter/>`, `</parameter1>`."""
-    return tuple(f"{closer[:-1]}{sign}>" for sign in "/0123456789") if closer[:2] == "</" and closer[-1] == ">" else ()
+    """The ways in which models garble a closing tag: `</parameter/>`, `</parameter1>`, `</parameter >`, `</parameter`."""
+    if closer[:2] != "</" or closer[-1] != ">":
+        return ()
+    return (closer[:-1], closer + ">", *(f"{closer[:-1]}{sign}>" for sign in " /0123456789"))
 
 
 def _tags_behind_key(leaf: TaggedArguments) -> tuple[str, ...]:
