@@ -39,8 +39,10 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with home if house is None else nullcontext():
-            yield
-            await responses.close()
+            try:
+                yield
+            finally:
+                await responses.close()
 
     app = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, redirect_slashes=False, redoc_url=None)
     app.include_router(admin.router(home.catalog, home.metrics, its_version()))

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -340,3 +341,28 @@ def test_a_client_that_goes_away_stops_the_generation(client: openai.OpenAI, gat
         next(iter(stream))
         assert gateway.running() == 1
     assert gateway.wait_until_idle(1.0)
+
+
+@pytest.mark.skipif(PROGRAM is None, reason=MISSING)
+def test_replicas_share_a_redis(tmp_path: Path) -> None:
+    with redis_server() as url:
+        settings = {"store": {"kind": "redis", "url": url}, "models": [replay_model(tmp_path, TURNS)]}
+        with serving(settings) as one, serving(settings) as other:
+            clients = [openai.OpenAI(base_url=gateway.base_url, api_key="x", max_retries=0) for gateway in (one, other)]
+            first = clients[0].responses.create(model="scripted", input="weather?", tools=TOOLS)  # type: ignore[arg-type]
+            output: Any = {"type": "function_call_output", "call_id": first.output[-1].call_id, "output": "sunny"}  # type: ignore[union-attr]
+            answer = clients[1].responses.create(model="scripted", input=[output], previous_response_id=first.id)
+            assert answer.output_text == "It is sunny in Zürich."
+            assert clients[0].responses.retrieve(answer.id).to_dict() == answer.to_dict()
+            for client in clients:
+                client.close()
+
+
+@pytest.mark.skipif(PROGRAM is None, reason=MISSING)
+def test_what_runs_in_the_background_is_cancelled_when_the_gateway_stops(tmp_path: Path) -> None:
+    with redis_server() as url:
+        settings = {"store": {"kind": "redis", "url": url}, "models": [replay_model(tmp_path, TURNS)]}
+        with serving(settings) as stopped, openai.OpenAI(base_url=stopped.base_url, api_key="x", max_retries=0) as client:
+            begun = client.responses.create(model="scripted", input="slow", background=True)
+        with serving(settings) as started, openai.OpenAI(base_url=started.base_url, api_key="x", max_retries=0) as client:
+            assert client.responses.retrieve(begun.id).status == "cancelled"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.chat.events import TokenLogprob, Usage
+from gateway.protocols.logprobs import logprobs_list
 
 REASONS = frozenset({"stop", "length", "tool_calls", "content_filter"})
 
@@ -53,13 +54,4 @@ def usage_object(usage: Usage) -> dict[str, Any]:
 
 def logprobs_object(tokens: Sequence[TokenLogprob]) -> dict[str, Any]:
     """Log probabilities of the turn's tokens, markup included."""
-    return {"content": [_token(token) for token in tokens], "refusal": None}
-
-
-def _token(token: TokenLogprob) -> dict[str, Any]:
-    return {**_candidate(token.token, token.logprob), "top_logprobs": [_candidate(text, value) for text, value in token.top]}
-
-
-def _candidate(text: str, logprob: float) -> dict[str, Any]:
-    """OpenAI writes an impossible token as -9999; JSON has no infinity."""
-    return {"token": text, "logprob": max(logprob, -9999.0), "bytes": list(text.encode("utf-8", "replace"))}
+    return {"content": logprobs_list(tokens), "refusal": None}

@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 from gateway.chat.events import Batch, TokenLogprob, Usage
 from gateway.errors import GatewayError
+from gateway.protocols.logprobs import logprobs_list
 from parsers import (
     ContentDelta,
     Event,
@@ -25,7 +26,7 @@ from parsers import (
 
 from .custom import InputText
 from .output import Item, Kind
-from .shape import Shape, error_object, logprobs_list, usage_object
+from .shape import Shape, error_object, usage_object
 from .tool_set import Target
 
 Json = dict[str, Any]

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gateway.chat.events import TokenLogprob
+from gateway.protocols.logprobs import logprobs_list
 
 from .items import seal
-from .shape import Shape, logprobs_list
+from .shape import Shape
 from .tool_set import Target
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.chat.request import ChatRequest
-from gateway.errors import ContextTooLong, GatewayError
+from gateway.errors import GatewayError
 from gateway.middleware.asgi import Receive, Scope, Send
 from gateway.pipeline import Pipeline
 from gateway.protocols.answer import send_error, send_json, warning_headers
@@ -24,7 +24,7 @@ from .encode import StreamEncoder
 from .owner import owner_of
 from .records import Records
 from .runs import Runs
-from .shape import Shape
+from .shape import Shape, in_own_words
 from .taking import Incoming, Taking, opened
 
 Json = dict[str, Any]
@@ -49,9 +49,7 @@ class Base(Exchange[Asked]):
 
     async def refuse(self, send: Send, error: GatewayError) -> None:
         """Send the error; what Chat calls messages is the input here."""
-        if isinstance(error, ContextTooLong) or (error.param or "").startswith("messages"):
-            error.param = "input"
-        await send_error(send, error)
+        await send_error(send, in_own_words(error))
 
     async def understood(
         self, request: wire.InputTokensRequest, body: Mapping[str, Any], owner: str

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.chat.events import TokenLogprob, Usage
+from gateway.chat.events import Usage
 from gateway.errors import ContextTooLong, GatewayError, LimitError, RequestError
 
 from .tool_set import Target
@@ -94,6 +94,13 @@ def usage_object(usage: Usage) -> Json:
     }
 
 
+def in_own_words(error: GatewayError) -> GatewayError:
+    """The error, about the input where Chat would speak of messages."""
+    if isinstance(error, ContextTooLong) or (error.param or "").startswith("messages"):
+        error.param = "input"
+    return error
+
+
 def error_object(error: GatewayError) -> Json:
     """A failure inside of a response, in the few codes that there are for it."""
     match error:
@@ -106,16 +113,3 @@ def error_object(error: GatewayError) -> Json:
         case _:
             code = "server_error"
     return {"code": code, "message": error.message}
-
-
-def logprobs_list(tokens: Sequence[TokenLogprob]) -> list[Json]:
-    """Log probabilities of text."""
-    return [
-        {**_candidate(token.token, token.logprob), "top_logprobs": [_candidate(text, value) for text, value in token.top]}
-        for token in tokens
-    ]
-
-
-def _candidate(text: str, logprob: float) -> Json:
-    """OpenAI writes an impossible token as -9999; JSON has no infinity."""
-    return {"token": text, "logprob": max(logprob, -9999.0), "bytes": list(text.encode("utf-8", "replace"))}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway.chat.events import Usage
-from gateway.errors import BodyTooLarge, ContextTooLong, GatewayError, RequestError
+from gateway.errors import BodyTooLarge, GatewayError, RequestError
 from gateway.middleware.asgi import Message, Receive, Scope, Send
 from gateway.protocols.answer import told
 from gateway.protocols.body import parse
@@ -23,6 +23,7 @@ from gateway.store import MemoryStore
 from .encode import StreamEncoder
 from .owner import owner_of
 from .routes import Create, Services
+from .shape import in_own_words
 from .taking import Incoming, Taking, keep, opened
 
 Json = dict[str, Any]
@@ -166,10 +167,7 @@ class _Connection:
                 await self.send({"type": "websocket.send", "text": f"{data[:-1]}{mark}}}"})
 
     async def _refuse(self, error: GatewayError, stream_id: str | None) -> None:
-        body = error.body()["error"]
-        if isinstance(error, ContextTooLong) or (error.param or "").startswith("messages"):
-            body["param"] = "input"
-        event = {"type": "error", "status": error.status, "error": body}
+        event = {"type": "error", "status": error.status, **in_own_words(error).body()}
         async with self.sending:
             text = json.dumps(event if stream_id is None else {**event, "stream_id": stream_id})
             await self.send({"type": "websocket.send", "text": text})
