@@ -1,8 +1,9 @@
 """Tools of the wire as what the model may call. A custom tool is shown to the model as a function with one text argument."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from gateway.errors import RequestError
@@ -186,4 +187,11 @@ def _name_of(space: Json | None) -> str | None:
 
 def _can_be_strict(schema: Mapping[str, Any]) -> bool:
     """Whether a tool that says nothing about it is strict: OpenAI tries, and falls back where the schema breaks the rules."""
-    return bool(schema) and broken_rule(schema) is None and schemas.problem_of(schema) is None
+    return bool(schema) and _keeps_the_rules(schemas.canonical(schema))
+
+
+@lru_cache(maxsize=1024)
+def _keeps_the_rules(text: str) -> bool:
+    """Agents send the same tools with each request."""
+    schema = json.loads(text)
+    return broken_rule(schema) is None and schemas.problem_of(schema) is None
