@@ -73,6 +73,10 @@ def _comes_back(look: Look, fmt: Format) -> Check:
         return Check(
             "P050", "warn", what, "Earlier turns are shown to the model otherwise than it writes them; take one of our templates."
         )
+    spelled = spelled_formats(look.template.literals)
+    if spelled and fmt.name not in (*spelled, *spelled_formats(look.said[0].turn)):  # no marker tells such a call
+        what = f"{fmt.name} gives back the calls of earlier turns, but the template's words spell the markers of {spelled[0]}."
+        return Check("P050", "warn", what, f"Set parser: {spelled[0]} if the model writes calls as it is told to.")
     left = [entry for entry in look.samples if isinstance(entry, Lost)]
     note = f" Not said by the template: {_kinds(left)}." if left else ""
     return Check("P050", "pass", f"{fmt.name} gives back {_kinds(look.said)}.{note}")

@@ -108,6 +108,14 @@ def test_calls_that_are_dropped_are_guessed_by_the_markers() -> None:
     assert "toolwire/kimi_k2" in found(report, "P050")[1]
 
 
+def test_a_template_that_tells_otherwise_than_it_writes() -> None:
+    call = '{"name": "{{ c.function.name }}", "parameters": {{ c.function.arguments | tojson }}}'
+    body = "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{% for c in m.tool_calls or [] %}" + call
+    report = checked(HEAD + "Write functools[...]." + body + "{% endfor %}{% endfor %}" + TAIL)
+    assert report.format == "llama3_json"
+    assert "Set parser: phi4_mini" in found(report, "P050")[1]
+
+
 def test_a_format_that_cannot_be_proved_is_no_refusal() -> None:
     report = checked(HEAD + "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{% endfor %}" + TAIL, "hermes")
     assert (report.format, report.refusal) == ("hermes", None)
