@@ -2,14 +2,21 @@
 
 from .description import (
     Call,
+    CallId,
+    JsonCall,
     Marker,
     Node,
     call,
+    content,
     either,
     gap,
+    interleaved,
     json_arguments,
+    json_call,
     many,
     marker,
+    optional,
+    reasoning,
     seq,
     soft,
     tagged_arguments,
@@ -17,7 +24,7 @@ from .description import (
     unwritten,
 )
 
-__all__ = ["arg_key_call", "dsml_calls", "function_call", "invoke_calls"]
+__all__ = ["arg_key_call", "dsml_calls", "function_call", "invoke_calls", "mistral_turn"]
 
 
 def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") -> Call:
@@ -114,4 +121,34 @@ def dsml_calls(wrapper: str, *wrappers: str, space: str = "") -> Node:
         ),
         gap("\n"),
         soft(marker(*tags("/", *named))),
+    )
+
+
+def mistral_turn(*, written: str) -> Node:
+    """Mistral's `[TOOL_CALLS]` in all its forms, of which one is written: `array`, `named`, or `named with id`."""
+    identified = seq(marker("[CALL_ID]"), CallId(sample="a1b2c3d4e"))
+    named = call(
+        tool_name,
+        soft(identified) if written == "named with id" else unwritten(identified),
+        soft(marker("[ARGS]")),
+        json_arguments,
+    )
+    array = seq(marker("["), many(json_call, separator=", ", tight=True), marker("]"))
+    forms = (array, named, json_call) if written == "array" else (named, array, json_call)
+    bare_call = JsonCall(needs_arguments=True)
+    return seq(
+        optional(marker("[THINK]", "<think>"), reasoning, marker("[/THINK]", "</think>")),
+        interleaved(
+            content,
+            either(
+                seq(
+                    marker("[TOOL_CALLS]"),
+                    unwritten(marker("[TOOL_CALLS]")),
+                    gap(" " if written == "array" else ""),
+                    either(*forms),
+                ),
+                seq(marker("["), many(bare_call, separator=",", tight=True), marker("]")),
+                bare_call,
+            ),
+        ),
     )

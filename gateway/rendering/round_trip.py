@@ -5,6 +5,7 @@ Names and globs tell nothing about a renamed fine-tune; its own template does.
 
 import json
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
 import parsers
@@ -24,7 +25,7 @@ def fitting(samples: Sequence[Sample], ending: str) -> list[str]:
     """The formats that read the plain call back, best first.
 
     Best is the one that reads most of the other samples too; among equals the one that would write them as the template does,
-    then the one whose turns end as the template's do, then the one that had least to say about them, then one of the widespread
+    then the one whose own text agrees with the template's for longest, then the one whose turns end as the template's do, then the one that had least to say about them, then one of the widespread
     formats, for which there is a template of ours.
     """
     if not samples or not samples[0].message.tool_calls:
@@ -72,20 +73,31 @@ def texts_of(message: Message) -> tuple[str, str]:
 
 def writes(fmt: Format, sample: Sample) -> bool:
     """Whether the template's text is the format's own; what a template puts before it, an empty thought say, is allowed."""
+    own = _own_text(fmt, sample)
+    return own is not None and turn_of(fmt, sample).strip().endswith(own)
+
+
+def _own_text(fmt: Format, sample: Sample) -> str | None:
     try:
-        return turn_of(fmt, sample).strip().endswith(parsers.write(fmt, sample.message).strip())
+        return parsers.write(fmt, sample.message).strip()
     except UnwritableError:
-        return False
+        return None
 
 
-def _score(fmt: Format, samples: Sequence[Sample], ending: str) -> tuple[int, int, bool, int]:
-    """How many samples came back; how many it writes alike; whether its turns end so; the fewer notices the better."""
+def _agreement(fmt: Format, sample: Sample) -> int:
+    """How many characters the format's own text and the template's have in common at their beginning."""
+    return len(commonprefix([_own_text(fmt, sample) or "", turn_of(fmt, sample).strip()]))
+
+
+def _score(fmt: Format, samples: Sequence[Sample], ending: str) -> tuple[int, int, int, bool, int]:
+    """How many samples came back; how many it writes alike, and how long; whether its turns end so; the fewer notices the better."""
     pairs = [(sample.message, read(fmt, turn_of(fmt, sample))) for sample in samples]
     calls = sum(calls_of(written) == calls_of(back) for written, back in pairs)
     texts = sum(texts_of(written) == texts_of(back) for written, back in pairs)
     ends = any(stop in ending for stop in fmt.stop)
     notices = sum(len(back.notices) for _, back in pairs)
-    return calls + texts, sum(writes(fmt, sample) for sample in samples), ends, -notices
+    alike = sum(writes(fmt, sample) for sample in samples)
+    return calls + texts, alike, sum(_agreement(fmt, sample) for sample in samples), ends, -notices
 
 
 def _value(arguments: str) -> Any:

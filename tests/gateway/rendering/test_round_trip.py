@@ -12,7 +12,7 @@ from gateway.rendering.round_trip import pick_format
 from gateway.rendering.samples import rendered_turn
 from parsers import Message, Tool, ToolCall
 
-TEMPLATES = {name: parsers.get("mistral" if name.startswith("mistral") else name).name for name in chat_templates.names()}
+TEMPLATES = {name: parsers.get(name).name for name in chat_templates.names()}
 TOOL = Tool(
     "set_thing",
     "",
