@@ -56,7 +56,8 @@ def _listener(host: str, port: int) -> socket.socket:
     """The listening socket, taken before a model is loaded: a port in use shows at once."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # With the protocol named, asyncio sends each small write at once; left open, it would leave that to Nagle.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:

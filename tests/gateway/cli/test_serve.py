@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -72,6 +73,21 @@ def test_serve_prints_what_it_serves_answers_and_stops(config: Path, number: sig
     (line,) = [json.loads(text) for text in log.splitlines() if text.startswith("{") and '"gateway.requests"' in text]
     assert line["model"] == "scripted"
     assert line["request_id"] == answer.headers["x-request-id"]
+
+
+def test_a_stream_leaves_piece_by_piece(tmp_path: Path) -> None:
+    """Small writes must not wait until the client's system has acknowledged the one before, some 40 ms later."""
+    model = replay_model(tmp_path, [{"match": None, "pieces": ["word "] * 20, "delay_ms": 4}])
+    (tmp_path / "toolwire.yaml").write_text(yaml.safe_dump({"models": [model]}), encoding="utf-8")
+    body = {"model": "scripted", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+    with running("--config", str(tmp_path / "toolwire.yaml")) as (_, lines), httpx.Client() as client:
+        url = lines[-1].split()[2] + "/chat/completions"
+        reads = []  # the first answer on a connection is acknowledged at once, whatever it comes in
+        for _ in range(3):
+            with client.stream("POST", url, json=body) as answer:
+                arrived = [time.monotonic() for _ in answer.iter_raw()]
+                reads.append(sum(later - earlier > 0.001 for earlier, later in pairwise(arrived)))
+    assert max(reads[1:]) > 10, reads
 
 
 @pytest.mark.parametrize(
