@@ -9,20 +9,21 @@ BIN := $(VENV)/bin
 # The first Python on the PATH that is new enough; `make PYTHON=/path/to/python3.12 ...` names another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
-# Where the suite on a real vLLM keeps its engine (about 3 GB).
+# Where the suite on a real vLLM keeps its engine (about 3 GB), and the suite of clients theirs.
 TOOLWIRE_CACHE ?= $(CURDIR)/.cache
 ARGS ?=
 
 RUNTIME := requirements-serve.lock
 EVERYTHING := requirements.lock
 ENGINE := tests/e2e/vllm
+CLIENTS := tests/clients
 PACKAGES := gateway parsers chat_templates
 CODE := $(PACKAGES) tests benchmarks
 
 .PHONY: help serve test test-tokenizers test-vllm check format-check lint types contracts bench lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: $(VENV)/.serve ## start the gateway with a small model on http://127.0.0.1:8000 (ARGS="--port 9000" adds options)
 	@exec $(BIN)/toolwire serve $(ARGS)
@@ -36,6 +37,12 @@ test-vllm: $(VENV)/.dev ## run the suite on a real vLLM on this machine's CPU (i
 
 test-tokenizers: $(VENV)/.dev ## run the safety tests of prompts over many real vocabularies (fetches them once)
 	@$(BIN)/python -m pytest -m tokenizers tests/gateway/rendering $(ARGS)
+
+test-clients: $(VENV)/.dev ## run the official clients and the frameworks against the gateway (installs them once)
+	@$(call clients,sdks,$(CLIENTS)/test_sdks.py)
+
+test-clients-all: $(VENV)/.dev ## also run the coding agents, such as Codex and Claude Code (installs them once)
+	@$(call clients,sdks agents,$(CLIENTS))
 
 check: format-check lint types contracts test ## everything that must hold before a change lands
 
@@ -70,6 +77,15 @@ clean: ## remove what the targets made
 
 define need_python
 if [ -z "$(PYTHON)" ]; then echo "Toolwire needs Python 3.11 or newer on the PATH (or: make PYTHON=/path/to/python3.12 ...)" >&2; exit 1; fi
+endef
+
+# $(call clients,what to install,which tests): docs/clients.md tells the outcome, whatever it is.
+define clients
+export TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)"; status=0; \
+$(BIN)/python -m tests.clients.install $(1); \
+$(BIN)/python -m pytest -m clients $(2) $(ARGS) || status=$$?; \
+$(BIN)/python -m tests.clients.report; \
+exit $$status
 endef
 
 # A new environment, unless this one was made for the same lock files and the same place.
