@@ -12,6 +12,8 @@ import parsers
 
 from . import USAGE, Failure
 
+TOOLS_FILE = "give a file with a JSON array as in OpenAI's `tools`"
+
 
 def options(parser: argparse.ArgumentParser) -> None:
     """The verb's command line."""
@@ -49,11 +51,21 @@ def _stdin() -> str:
 def _tools(path: Path) -> list[Any]:
     try:
         tools = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Failure(f"--tools {path}: {error}", code=USAGE) from None
+    except OSError as error:
+        raise Failure(f"--tools {path}: {error.strerror or error}; {TOOLS_FILE}", code=USAGE) from None
+    except (ValueError, RecursionError) as error:
+        raise Failure(f"--tools {path}: not JSON ({error}); {TOOLS_FILE}", code=USAGE) from None
+    if not _are_tools(tools):
+        raise Failure(f"--tools {path}: not tools; {TOOLS_FILE}", code=USAGE)
+    return list(tools)
+
+
+def _are_tools(tools: Any) -> bool:
+    """An array of objects, OpenAI's or the flat inner ones, whose parameters are objects where there are any."""
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise Failure(f"--tools {path}: expected a JSON array of tools as in OpenAI's `tools`", code=USAGE)
-    return tools
+        return False
+    functions = [tool.get("function") or tool for tool in tools]
+    return all(isinstance(function, dict) and isinstance(function.get("parameters") or {}, dict) for function in functions)
 
 
 def _cases(lines: Iterable[bytes], *, events: bool) -> int:
@@ -77,9 +89,11 @@ def _case(line: bytes) -> dict[str, Any]:
     deltas = case.get("deltas")
     if not isinstance(deltas, list) or not all(isinstance(delta, str) for delta in deltas):
         raise ValueError("'deltas' must be an array of strings")
-    tools = case.get("tools")
-    if tools is not None and not (isinstance(tools, list) and all(isinstance(tool, dict) for tool in tools)):
-        raise ValueError("'tools' must be an array of objects, or null when they are not known")
+    if case.get("tools") is not None and not _are_tools(case["tools"]):
+        raise ValueError("'tools' must be an array of tools as in OpenAI's `tools`, or null when they are not known")
+    for key in ("opening", "finish"):
+        if not isinstance(case.get(key) or "", str):
+            raise ValueError(f"'{key}' must be a string")
     return case
 
 

@@ -15,8 +15,11 @@ def preview(renderer: Renderer, request: Mapping[str, Any]) -> dict[str, Any]:
     messages = request.get("messages")
     if not isinstance(messages, list) or not all(isinstance(message, Mapping) and "role" in message for message in messages):
         raise RequestError("`messages` must be a list of objects with a role.", param="messages")
+    given = request.get("tools") or []
+    if not isinstance(given, list) or not all(isinstance(tool, Mapping) for tool in given):
+        raise RequestError("`tools` must be a list of objects as in OpenAI's `tools`.", param="tools")
     healed = heal(messages)
-    tools = [Tool.of(tool) for tool in request.get("tools") or ()]
+    tools = [Tool.of(tool) for tool in given]
     prompt = renderer.render(healed.messages, tools, request.get("chat_template_kwargs"))
     return {
         "text": prompt.text,

@@ -90,11 +90,20 @@ def test_a_case_that_cannot_be_read_is_answered_too() -> None:
         '{"format": "hermes", "deltas": "x"}',
         '{"format": "hermes", "deltas": ["x"]}',
     ]
-    cases.append('{"format": "hermes", "deltas": ["x"], "tools": {}}')
+    cases += [
+        f'{{"format": "hermes", "deltas": ["x"], {more}}}'
+        for more in (
+            '"tools": {}',
+            '"tools": [{"function": "f"}]',
+            '"tools": [{"parameters": [1]}]',
+            '"opening": 5',
+            '"finish": [5]',
+        )
+    ]
     done = toolwire("parse", "--jsonl", stdin="\n".join(cases))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 1
-    assert ["error" in answer for answer in answers] == [True, True, True, True, False, True]
+    assert ["error" in answer for answer in answers] == [True, True, True, True, False, True, True, True, True, True]
     assert "did you mean hermes?" in answers[2]["error"]
 
 
@@ -110,7 +119,11 @@ def test_bytes_that_are_no_text_do_no_harm() -> None:
     [
         (["parse"], "toolwire: name the format: --format NAME (see `toolwire formats`)"),
         (["parse", "--format", "hermse"], "toolwire: there is no format 'hermse'; did you mean hermes?"),
-        (["parse", "--format", "hermes", "--tools", "/no/such"], "toolwire: --tools /no/such: "),
+        (
+            ["parse", "--format", "hermes", "--tools", "/no/such"],
+            "toolwire: --tools /no/such: No such file or directory; give a file",
+        ),
+        (["parse", "--format", "hermes", "--tools", __file__], f"toolwire: --tools {__file__}: not JSON ("),
         (["parse", "--nonsense"], "toolwire: error: unrecognized arguments: --nonsense"),
         ([], "toolwire: error: "),
         (["sing"], "toolwire: error: argument VERB: invalid choice: 'sing'"),

@@ -144,6 +144,7 @@ def test_render_shows_the_prompt_and_its_opening(config: Path) -> None:
     [
         (["--template", "toolwire/hermes"], "{", "stdin is not JSON"),
         (["--template", "toolwire/hermes"], "{}", "`messages` must be a list"),
+        (["--template", "toolwire/hermes"], '{"messages": [], "tools": [5]}', "`tools` must be a list of objects"),
         (["--template", "toolwire/none"], "[]", "is not one of: toolwire/"),
         (["--config", "CONFIG", "--name", "other"], "[]", "no configured model is called 'other'; there are: scripted, gpt-4o"),
     ],
