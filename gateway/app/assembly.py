@@ -24,7 +24,7 @@ from gateway.settings import AnyModel, EmbeddedModel, ReplayModel, VllmModel
 from parsers import Format, UnknownFormat
 
 DEFAULT_TEMPLATE = "toolwire/hermes"
-"""The template of the model that comes with the gateway; its own knows no tools."""
+"""The template of the model that comes with the gateway, whose own knows no tools, and of replayed turns without one."""
 log = logging.getLogger(__name__)
 MOST_THREADS = 8
 """More do not make generation faster: it waits for memory."""
@@ -103,7 +103,7 @@ def sources_of(
         return _of_gguf(model, backend)
     template, tokenizer = model.chat_template, model.tokenizer
     if isinstance(model, ReplayModel) and template is None and tokenizer is None:
-        template = _ours_for(configured_format(model), model)
+        template = DEFAULT_TEMPLATE if _needs_stand_in(model) else _ours_for(configured_format(model))
     if isinstance(model, VllmModel) and tokenizer is None:
         tokenizer = (facts.root or facts.model) if facts else None
         if tokenizer is None:
@@ -133,7 +133,7 @@ def _subject(model: AnyModel, renderer: Renderer, template: str, backend: Backen
 
 def _checked(model: AnyModel, subject: Subject) -> tuple[Format, Status | None]:
     """The model's format, and the verdict on its template. SettingsError: it cannot be served, or the entry forbids it."""
-    if model.template_check == "off":
+    if model.template_check == "off" or _needs_stand_in(model):
         return _format(format_of(subject), None), None
     report = check(subject, thorough=False)
     refusal = report.refusal
@@ -162,6 +162,8 @@ def _format(fmt: Format | None, report: Report | None) -> Format:
 async def check_entry(model: AnyModel) -> Report:
     """The whole check of a model's entry. An engine is asked only for what the entry leaves open."""
     facts = None
+    if _needs_stand_in(model):
+        _ours_for(configured_format(model))  # there is nothing to check, which this says
     if isinstance(model, VllmModel) and model.tokenizer is None:
         backend = await open_backend(model)
         try:
@@ -175,7 +177,13 @@ async def check_entry(model: AnyModel) -> Report:
     return await asyncio.to_thread(check, _subject(model, Renderer(templates, vocabulary), template))
 
 
-def _ours_for(fmt: Format, model: AnyModel) -> str:
+def _needs_stand_in(model: AnyModel) -> bool:
+    """Whether turns are replayed for whose format no template is at hand: no model sees the prompt, so that any will do."""
+    at_hand = model.chat_template or model.tokenizer
+    return isinstance(model, ReplayModel) and not at_hand and configured_format(model).template is None
+
+
+def _ours_for(fmt: Format) -> str:
     if fmt.template is None:
         raise SettingsError(f"set chat_template; there is none of ours for {fmt.name}")
     return f"toolwire/{fmt.template.removesuffix('.jinja')}"

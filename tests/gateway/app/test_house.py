@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from gateway.app import House
+from gateway.app.assembly import check_entry
 from gateway.errors import SettingsError
 from gateway.settings import Settings
 from tests.support.planned import hermes_call
@@ -130,6 +131,14 @@ def test_the_format_is_found_from_the_template(tmp_path: Path) -> None:
 def test_a_replay_takes_the_template_of_its_format(tmp_path: Path) -> None:
     (one,) = entered(replay_model(tmp_path, [{"match": None, "text": "x"}], parser="qwen3_coder")).assembled
     assert (one.template, one.spec.format.name, one.engine) == ("toolwire/qwen3_coder", "qwen3_coder", "replay")
+
+
+def test_a_replay_is_served_where_there_is_no_template_of_its_format(tmp_path: Path) -> None:
+    entry = replay_model(tmp_path, [{"match": None, "text": "x"}], parser="jamba")
+    (one,) = entered(entry).assembled
+    assert (one.template, one.spec.format.name, one.spec.template_check) == ("toolwire/hermes", "jamba", None)
+    with pytest.raises(SettingsError, match="there is none of ours for jamba"):
+        asyncio.run(check_entry(Settings.model_validate({"models": [entry]}).models[0]))
 
 
 @pytest.mark.parametrize(
