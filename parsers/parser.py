@@ -119,7 +119,9 @@ class Parser:
             may_end = reader.finish(self)
             if self.at < len(self.buffer) or self.reader is not reader:
                 continue
-            if self.draft is not None and (not may_end or self.name is not None or (self.call_open and not self.position.accepting)):
+            if self.draft is not None and (
+                not may_end or self.name is not None or (self.call_open and not self.position.accepting)
+            ):
                 self.abandon_draft()
                 continue
             break

@@ -38,6 +38,7 @@ FORMAT = Format(
     name="harmony",
     aliases=("openai", "openai_gptoss", "gpt_oss", "gptoss"),
     models="gpt-oss 20b and 120b",
+    template="harmony.jinja",
     stop=("<|return|>", "<|call|>"),
     parallel=False,
     turn=Messages(

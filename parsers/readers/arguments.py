@@ -20,7 +20,7 @@ class Arguments:
     __slots__ = ("_first", "_value", "begun", "text")
 
     def __init__(self) -> None:
-        self._value = JsonValue()
+        self._value = JsonValue(pauses=True)
         self._first = ""
         self.begun = False
         """It is certain that this is an object and not prose in braces."""
@@ -111,7 +111,7 @@ class ArgumentsReader:
             return True
         self._arguments.give_out(parser)
         if outcome == "more":
-            return False
+            return parser.at < len(parser.buffer)
         note_repairs(parser, self._arguments.repairs)
         if outcome == "bad":
             parser.reject("malformed", "the arguments of a call are not a JSON object")

@@ -156,7 +156,9 @@ def _value(element: _Element, root: Mapping[str, Any]) -> str:
         return "[" + ", ".join(members["item"]) + "]"
     if text.strip():
         members["$text"] = [quoted(text)]
-    pairs = (f"{quoted(name)}: {values[0] if len(values) == 1 else '[' + ', '.join(values) + ']'}" for name, values in members.items())
+    pairs = (
+        f"{quoted(name)}: {values[0] if len(values) == 1 else '[' + ', '.join(values) + ']'}" for name, values in members.items()
+    )
     return "{" + ", ".join(pairs) + "}"
 
 
@@ -167,4 +169,3 @@ def _childless(text: str, types: frozenset[str]) -> str:
         if "object" in types:
             return "{}"
     return typed(text, types or frozenset({"string"}))
-

@@ -170,7 +170,7 @@ class JsonCallReader:
         if not self._open(parser):
             return True
         if outcome == "more":
-            return False
+            return parser.at < len(parser.buffer)
         self._repairs |= arguments.repairs
         self._role = ""
         self._behind_value = True

@@ -63,12 +63,16 @@ _STRING, _ESCAPE, _SCALAR_STATE, _DONE, _BAD = State.STRING, State.ESCAPE, State
 
 
 class JsonValue:
-    """An incremental JSON value. `feed` consumes, `out` collects the JSON text, `state` says DONE or BAD at the end."""
+    """An incremental JSON value. `feed` consumes, `out` collects the JSON text, `state` says DONE or BAD at the end.
+
+    `pauses`: the first feed that makes it `begun` consumes no further, whatever has arrived.
+    """
 
     __slots__ = (
         "_comma",
         "_escape",
         "_is_key",
+        "_pauses",
         "_quote",
         "_scalar",
         "begun",
@@ -80,7 +84,7 @@ class JsonValue:
         "state",
     )
 
-    def __init__(self, *, python: bool = False) -> None:
+    def __init__(self, *, python: bool = False, pauses: bool = False) -> None:
         self.state = State.VALUE
         self.stack: list[str] = []
         self.out: list[str] = []
@@ -88,6 +92,7 @@ class JsonValue:
         self.python = python
         self.begun = False
         """A key with its colon, or a closed value, has been read: this is an object and not prose in braces."""
+        self._pauses = pauses
         self.depth_limit = 512
         self._quote = '"'
         self._is_key = False
@@ -116,6 +121,9 @@ class JsonValue:
                 break
             else:
                 position = self._structure(text, position)
+                if self.begun and self._pauses:
+                    self._pauses = False
+                    break
         return position
 
     def plain(self, text: str, position: int) -> str:

@@ -38,7 +38,7 @@ class NameKeyedReader:
             return True
         self._arguments.give_out(parser)
         if outcome == "more":
-            return False
+            return parser.at < len(parser.buffer)
         note_repairs(parser, self._arguments.repairs)
         if outcome == "bad":
             parser.reject("malformed", "the arguments of a call are not a JSON object")

@@ -39,7 +39,20 @@ def _key_pattern(quote: str) -> re.Pattern[str]:
 class QuotedReader:
     """Reads the arguments of one call."""
 
-    __slots__ = ("_bare", "_begun", "_key", "_key_of", "_noted", "_parts", "_position", "_quote", "_stack", "_step", "_types", "_value")
+    __slots__ = (
+        "_bare",
+        "_begun",
+        "_key",
+        "_key_of",
+        "_noted",
+        "_parts",
+        "_position",
+        "_quote",
+        "_stack",
+        "_step",
+        "_types",
+        "_value",
+    )
 
     def __init__(self, position: Position) -> None:
         assert isinstance(position.leaf, QuotedArguments)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position
 from ..message import Tool
-from .boundary import boundary, space_end, whole
+from .boundary import boundary, in_order, space_end, whole
 from .frame import NAME_LIMIT
 from .json_value import JsonValue, State
 from .tag_table import mark_of, table_of
@@ -233,12 +233,10 @@ class TaggedReader:
             return False
         if behind == len(parser.buffer):
             return True if at_end else None
-        for stop in parser.format.stop:
-            if parser.buffer.startswith(stop, behind):
-                return True
-        if not follow:
+        enders = in_order([*follow, *parser.format.stop])
+        if not enders:
             return False
-        found = (whole if at_end else boundary)(follow).match(parser.buffer, behind)
+        found = (whole if at_end else boundary)(enders).match(parser.buffer, behind)
         if found is None:
             return False
         return None if found.group(1) is None else True

@@ -135,6 +135,8 @@ class TextReader:
 
     def finish(self, parser: "Parser") -> bool:
         while parser.at < len(parser.buffer) and parser.reader is self:
+            if self._pattern is None:
+                self._compile(parser)
             match = whole(self._watched).search(parser.buffer, parser.at)
             if match is not None and match.start() == parser.at:
                 self._at_marker(parser, match.group(1))

@@ -12,13 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import parsers
-from parsers.automaton import reachable
-from parsers.description import Marker, Messages, Text
-from parsers.parser import compiled
-from parsers.readers.text import SENTINELS
 from parsers.round_trip import tools_of
 from tests.support import order
-from tests.support.turns import TOOLS, TOOLSETS, cut, markers, messages, openings, prompts, read, turns
+from tests.support.conserved import all_there
+from tests.support.turns import TOOLS, TOOLSETS, cut, messages, openings, prompts, read, turns
 
 EXAMPLES = int(os.environ.get("LAW_EXAMPLES", "0"))
 LAW = settings(
@@ -88,50 +85,12 @@ def test_the_reason_follows_from_the_calls(name: str, data: st.DataObject) -> No
 
 
 # ---- conservation
-def droppable(name: str) -> tuple[str, ...]:
-    """The texts that may vanish from a turn without calls: the framing of reasoning and of messages, and ends of the turn."""
-    fmt = parsers.get(name)
-    found = {*fmt.stop, *SENTINELS}
-    for position in reachable(compiled(fmt.turn)):
-        opens_reasoning = position.text is not None and position.text.leaf == Text("reasoning")
-        if isinstance(position.leaf, Marker) and (opens_reasoning or isinstance(fmt.turn, Messages)):
-            found.update(position.leaf.texts())
-        if position.leaf == Text("reasoning"):
-            found.update(text for text, target in position.markers.items() if target.text is not None)
-    return tuple(found)
-
-
-def squeezed(text: str) -> str:
-    return "".join(text.split())
-
-
-def is_kept(turn: str, shown: str, framing: tuple[str, ...]) -> bool:
-    """Whether `shown` is the turn with nothing but occurrences of `framing` taken out."""
-    reached: list[set[int]] = [set() for _ in range(len(turn) + 1)]
-    reached[0].add(0)
-    for at, here in enumerate(reached[:-1]):
-        skips = [len(text) for text in framing if turn.startswith(text, at)] if here else []
-        for done in here:
-            if shown[done : done + 1] == turn[at]:
-                reached[at + 1].add(done + 1)
-            for length in skips:
-                reached[at + length].add(done)
-    return len(shown) in reached[len(turn)]
-
-
 @every_format
 @LAW
 @given(data=st.data())
 def test_a_turn_without_calls_is_all_there(name: str, data: st.DataObject) -> None:
     fmt, text = parsers.get(name), data.draw(turns(name))
-    events = read(fmt, [text], tools=())
-    shown = "".join(e.text for e in events if isinstance(e, parsers.ContentDelta | parsers.ReasoningDelta))
-    framing = droppable(name)
-    cut_off = [n.detail for n in parsers.fold(events).notices if n.kind == "truncated"]
-    tails = {text[-n:] for marker in markers(name) for n in range(1, len(marker)) if cut_off and text.endswith(marker[:n])}
-    assert is_kept(squeezed(text), squeezed(shown), tuple(map(squeezed, (*framing, *tails))))
-    if not tails and not any(marker in text for marker in framing):
-        assert (parsers.fold(events).content or "").strip() == text.strip()
+    assert all_there(name, text, read(fmt, [text], tools=()))
 
 
 @every_format
