@@ -20,7 +20,7 @@ CLIENTS := tests/clients
 PACKAGES := gateway parsers chat_templates
 CODE := $(PACKAGES) tests benchmarks
 
-.PHONY: help serve test test-tokenizers test-vllm check format-check lint types contracts bench lock clean
+.PHONY: help serve test test-tokenizers test-vllm check format-check lint types contracts bench fuzz docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ contracts: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## measure the cost of parsing one delta (ARGS="--format hermes" chooses)
 	@$(BIN)/python benchmarks/parser.py $(ARGS)
+
+fuzz: $(VENV)/.dev ## try the parsers on turns that no model wrote (ARGS="--seconds 3600 --format hermes")
+	@$(BIN)/python -m tests.support.fuzz $(ARGS)
+
+docs: $(VENV)/.dev ## write the pages that are made of the code
+	@$(BIN)/toolwire formats --markdown > docs/formats.md
 
 lock: ## resolve the dependencies anew into the lock files
 	@$(call need_python)
