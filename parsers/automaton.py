@@ -37,7 +37,6 @@ from .description import (
 )
 from .errors import FormatError
 
-
 SHORTEST_TAG = 3
 """Characters of a marker that may be read twice: brackets and commas may not."""
 

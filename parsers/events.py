@@ -1,7 +1,7 @@
 """What a turn consists of: parsed facts, in the order the model wrote them.
 
 Order law: `(Reasoning | Content | Start Arguments* End)* Finish`, call indices 0, 1, 2 ...; a `Notice` may stand anywhere
-before `Finish`. The dataclasses are not frozen because building a frozen one costs three times as much, and one is built per delta.
+before `Finish`. The dataclasses are not frozen: building a frozen one costs three times as much, and one is built per delta.
 """
 
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 *Where it begins.* The prompts of some models always open or close the thinking. A turn of theirs that is read without its opening
 may begin inside the thinking; its text waits until a marker, or the end, tells. A caller that knows the prompt says so.
 
-*What it is not.* A turn whose calls are in another family's markers keeps them as text and carries a notice that names the format.
+*What it is not.* A turn whose calls are in another family's markers keeps them as text, and a notice names the format.
 """
 
 from functools import lru_cache

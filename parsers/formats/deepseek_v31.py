@@ -3,7 +3,7 @@
     Let me look.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"city": "Oslo"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
 
 The prompt ends in `<think>` or `</think>`: the turn itself never has the opener. The bars are U+FF5C, the low lines U+2581.
-"""
+"""  # noqa: E501 - the sample is one line
 
 from ..description import (
     Format,

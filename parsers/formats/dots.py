@@ -1,9 +1,23 @@
 """Dots: XML-like invokes, values verbatim; some turns carry a JSON object instead.
 
-    <dots_function_call><invoke name="get_weather"><parameter name="city">Oslo</parameter></invoke></dots_function_call>
+<dots_function_call><invoke name="get_weather"><parameter name="city">Oslo</parameter></invoke></dots_function_call>
 """
 
-from ..description import Format, call, content, either, interleaved, json_call, many, marker, seq, soft, tagged_arguments, thinking, tool_name
+from ..description import (
+    Format,
+    call,
+    content,
+    either,
+    interleaved,
+    json_call,
+    many,
+    marker,
+    seq,
+    soft,
+    tagged_arguments,
+    thinking,
+    tool_name,
+)
 
 _invoke = call(
     marker('<invoke name="', "<invoke name="),

@@ -17,7 +17,6 @@ from ..description import (
     optional,
     reasoning,
     seq,
-    soft,
     unwritten,
 )
 

@@ -2,8 +2,8 @@
 
     {"name": "get_weather", "parameters": {"city": "Oslo"}}
 
-`<|python_tag|>` may stand before it. Several calls are separated by `; `, by a newline, or by nothing. An object is a call only if
-it has a name and `parameters` or `arguments`; any other JSON is text.
+`<|python_tag|>` may stand before it. Several calls are separated by `; `, by a newline, or by nothing. An object is a call only
+if it has a name and `parameters` or `arguments`; any other JSON is text.
 """
 
 from ..description import Format, JsonCall, content, interleaved, many, marker, seq, unwritten

@@ -1,10 +1,4 @@
-"""The vocabulary in which a family's turn is described, once, for parser, writer, grammars and template check.
-
-A description is a tree. Its leaves are markers (exact text) and regions (stretches read by one reader). It has two readings:
-the *strict* one, which the writer and the grammars follow, writes every marker and every gap and takes the first of several
-alternatives; the *lenient* one, which the parser follows, skips any whitespace between framing leaves, accepts all alternatives
-and all spellings, and lets soft nodes be missing.
-"""
+"""The nodes of a description: leaves, which are markers and regions, and what holds them together."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -48,7 +42,7 @@ class Text:
 class ToolName:
     """The name of the tool, up to the marker that follows. `prefix` is text before the name that may be missing.
 
-    `word`: white space ends the name as well. `spaced`: a namespace and a dot or colon may stand before the name that is declared.
+    `word`: white space ends the name as well. `spaced`: a namespace and a dot or colon may stand before the declared name.
     `escaped`: `&amp;` and `&quot;` stand in it for the characters they name.
     """
 
@@ -276,120 +270,3 @@ Name = ToolName | NumberedName
 Arguments = JsonArguments | TaggedArguments | ElementArguments | QuotedArguments
 Leaf = Marker | Text | Name | CallId | Filler | Arguments | JsonCall | NameKeyedCall | PythonCall
 Node = Leaf | Gap | Seq | Optional | Soft | Unwritten | Either | Many | Call | Bare | Interleaved | Messages
-
-content = Text("content")
-reasoning = Text("reasoning")
-tool_name = ToolName()
-call_id = CallId()
-json_arguments = JsonArguments()
-json_call = JsonCall()
-python_call = PythonCall()
-
-
-def marker(text: str, *spellings: str) -> Marker:
-    """Exact text, and other spellings that are read as the same."""
-    return Marker(text, spellings)
-
-
-def surplus(text: str) -> Marker:
-    """Text that a model writes once too often; reading it is a repair."""
-    return Marker(text, repairs=f"a surplus {text}")
-
-
-def led(text: str, *spellings: str) -> Marker:
-    """Exact text that counts only behind other framing or at the beginning of a turn."""
-    return Marker(text, spellings, led=True)
-
-
-def gap(text: str) -> Gap:
-    """Whitespace: any when read, this when written."""
-    return Gap(text)
-
-
-def seq(*nodes: Node) -> Node:
-    """The nodes, one after the other."""
-    return nodes[0] if len(nodes) == 1 else Seq(nodes)
-
-
-def optional(*nodes: Node) -> Optional:
-    """The nodes, or nothing."""
-    return Optional(seq(*nodes))
-
-
-def soft(*nodes: Node) -> Soft:
-    """The nodes, which models sometimes leave out."""
-    return Soft(seq(*nodes))
-
-
-def unwritten(*nodes: Node) -> Unwritten:
-    """The nodes, which some models add."""
-    return Unwritten(seq(*nodes))
-
-
-def either(*nodes: Node) -> Either:
-    """One of the nodes; the first is the written one."""
-    return Either(nodes)
-
-
-def many(*nodes: Node, separator: str = "", spellings: tuple[str, ...] = (), tight: bool = False) -> Many:
-    """The nodes once or more, with a separator."""
-    return Many(seq(*nodes), separator, spellings, tight)
-
-
-def call(*nodes: Node) -> Call:
-    """The leaves of one call."""
-    return Call(seq(*nodes))
-
-
-def bare(*nodes: Node) -> Bare:
-    """Calls that no marker announces."""
-    return Bare(seq(*nodes))
-
-
-def interleaved(text: Text, *nodes: Node) -> Interleaved:
-    """Free text with the nodes embedded."""
-    return Interleaved(text, seq(*nodes))
-
-
-def tagged_arguments(
-    header: str, close: str, *, trim: bool = False, joint: str = "\n", unwrap: tuple[str, ...] = ()
-) -> TaggedArguments:
-    """Arguments as tagged text."""
-    return TaggedArguments(header, close, trim, joint, unwrap)
-
-
-def said(opener: Marker, closer: Marker) -> Said:
-    """Content between two markers."""
-    return Said(opener, closer)
-
-
-def thinking(opener: str, closer: str, *, inner: str = "\n", after: str = "\n\n", interruptible: bool = False) -> Optional:
-    """The reasoning block that most families share.
-
-    `interruptible`: a call inside it ends it, for families whose models forget the closer.
-    """
-    end: Node = Marker(closer)
-    return optional(
-        Marker(opener), gap(inner), reasoning, gap(inner), Soft(end) if interruptible else end, Gap(after)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A family's turn and what surrounds it.
-
-    `stop`: texts of the tokens that end a turn. `template`: file name of our chat template for it. `models`: for whom it is.
-    `ids`: how the model names its calls, for people. `sources`: where the facts come from.
-    `thinks_in_prompt`: the prompts of these models open or close the thinking, so a turn without its opening may begin inside it.
-    """
-
-    name: str
-    turn: Node
-    aliases: tuple[str, ...] = ()
-    template: str | None = None
-    stop: tuple[str, ...] = ()
-    models: str = ""
-    ids: str = "none"
-    parallel: bool = True
-    thinks_in_prompt: bool = False
-    sources: tuple[str, ...] = ()
