@@ -63,7 +63,9 @@ def probe(template: Template) -> Capabilities:
     history = found or History()
     if found and history.ids == "any" and _wants_nine(look, history):
         history = History(history.arguments, history.content, "nine")
-    parallel = all(look.shows(history.two(), f"{needle}1", f"{needle}2", tools=[TOOL]) for needle in ("needlevalue", "needleresult"))
+    parallel = all(
+        look.shows(history.two(), f"{needle}1", f"{needle}2", tools=[TOOL]) for needle in ("needlevalue", "needleresult")
+    )
     one_by_one = look.shows([*history.one(), *history.one(2)[1:]], "needlevalue1", "needlevalue2", tools=[TOOL])
     return Capabilities(
         header=_header(look),
