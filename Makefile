@@ -74,7 +74,7 @@ lock: ## resolve the dependencies anew into the lock files
 	    --custom-compile-command 'make lock' "$$@"; }; \
 	  project() { compile pyproject.toml --generate-hashes --group model --group build "$$@"; }; \
 	  project --all-extras --output-file $(EVERYTHING); \
-	  project --extra embedded --extra grammar --extra redis --constraints $(EVERYTHING) --output-file $(RUNTIME); \
+	  project --extra embedded --extra grammar --extra otel --extra redis --constraints $(EVERYTHING) --output-file $(RUNTIME); \
 	  compile $(ENGINE)/requirements.in --config-file $(ENGINE)/uv.toml --output-file $(ENGINE)/requirements.lock
 	@grep --count == $(EVERYTHING) $(RUNTIME) $(ENGINE)/requirements.lock
 
