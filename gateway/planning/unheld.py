@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.chat.plan import Dialect
+from parsers.grammars.lark_schema import is_countable
 from parsers.grammars.schema_for_xgrammar import unenforced
 
 from .strict_repair import exclusive
@@ -26,6 +27,7 @@ def places(schema: Mapping[str, Any], dialect: Dialect) -> list[str]:
 def _unread(node: Mapping[str, Any]) -> Iterator[str]:
     """The keywords that llguidance does not read, or reads as less than they say."""
     yield from (keyword for keyword in UNREAD_BY_LLGUIDANCE if node.get(keyword) not in (None, False))
+    yield from (keyword for keyword, value in node.items() if not is_countable(keyword, value))
     if "format" in node and node["format"] not in FORMATS | {"uri"}:
         yield "format"
     if "oneOf" in node and not (isinstance(node["oneOf"], list) and exclusive(node["oneOf"])):

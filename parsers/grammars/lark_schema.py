@@ -11,6 +11,10 @@ OPTIONS = {
     "lenient": True,
 }
 """The spacing of `json.dumps`; alternatives need not exclude each other; keywords it does not know are left to later checks."""
+MOST_ITEMS = 1000
+"""llguidance builds a state for each item of an array that it counts: a thousand million of them end the whole process."""
+_COUNTS = ("minItems", "maxItems")
+_VALUES = ("const", "enum", "default", "examples")
 _MAPS = ("properties", "patternProperties", "$defs", "definitions")
 _LISTS = ("anyOf", "oneOf", "prefixItems")
 _SINGLE = ("items", "additionalProperties")
@@ -18,7 +22,22 @@ _SINGLE = ("items", "additionalProperties")
 
 def schema_for_llguidance(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with our spacing, whose objects hold nothing but what they declare unless they say so."""
-    return {**closed(schema), "x-guidance": OPTIONS}
+    return {**closed(countable(schema)), "x-guidance": OPTIONS}
+
+
+def is_countable(key: str, value: Any) -> bool:
+    """Whether this keyword is no count of items, or one that llguidance can hold."""
+    return key not in _COUNTS or not isinstance(value, int | float) or value <= MOST_ITEMS
+
+
+def countable(schema: Any) -> Any:
+    """The schema without counts of items that are too large to be held while decoding."""
+    if isinstance(schema, list):
+        return [countable(child) for child in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {key: value for key, value in schema.items() if is_countable(key, value)}
+    return {key: value if key in _VALUES else countable(value) for key, value in kept.items()}
 
 
 def closed(schema: Any) -> Any:

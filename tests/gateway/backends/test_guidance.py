@@ -55,3 +55,12 @@ def test_each_kind_becomes_lark():
 def test_what_llama_cpp_would_silently_drop_is_refused(constraint, error, told):
     with pytest.raises(error, match=told):
         grammar_for(constraint, {})
+
+
+def test_counts_that_would_end_the_process_are_left_out():
+    """llama.cpp's llguidance builds a state for each counted item, until there is no memory left."""
+    schema = {"type": "array", "items": {"type": "array", "minItems": 10**9}, "maxItems": 10**9, "minItems": 2}
+    text = grammar_for(Constraint("json_schema", schema), {})
+    assert str(10**9) not in text
+    assert '"minItems": 2' in text
+    assert f'"const": {10**9}' in grammar_for(Constraint("json_schema", {"const": 10**9}), {})

@@ -56,6 +56,15 @@ def test_the_same_of_an_answer(spec: ModelSpec, dialect: str) -> None:
     assert made.loose_answer
 
 
+def test_a_count_too_large_to_be_held_is_told_and_left_out(spec: ModelSpec) -> None:
+    numbers = {"type": "array", "items": {"type": "integer"}, "minItems": 10**9}
+    rows = Tool("rows", parameters={"type": "object", "properties": {"all": numbers}, "required": ["all"]})
+    made = planned(spec, "lark", tools=(rows,), choice="required")
+    assert made.warnings == ("function 'rows': properties.all.minItems only checked after decoding",)
+    assert made.constraint is not None
+    assert str(10**9) not in made.constraint.value
+
+
 def test_many_places_are_not_all_named(spec: ModelSpec) -> None:
     many = Tool("many", parameters={"type": "object", "properties": {f"p{n}": TAGS for n in range(9)}}, strict=True)
     (warning,) = planned(spec, tools=(many,)).warnings
