@@ -12,15 +12,6 @@ from parsers.parser import compiled
 
 _TOOL = parsers.Tool("f", parameters={"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]})
 _DIALECTS = ("structural_tag", "lark")
-_COLUMNS: dict[str, Callable[[parsers.Format], str]] = {
-    "format": lambda fmt: fmt.name,
-    "aliases": lambda fmt: ", ".join(fmt.aliases),
-    "models": lambda fmt: fmt.models,
-    "reasoning": lambda fmt: reasoning(fmt),
-    "parallel": lambda fmt: "yes" if fmt.parallel else "one call",
-    "ids": lambda fmt: fmt.ids,
-    "constraint": lambda fmt: ", ".join(constraints(fmt)) or "none",
-}
 _TABLE = ("format", "reasoning", "parallel", "constraint", "aliases")
 _PAGE = """# Formats
 
@@ -99,3 +90,14 @@ def table(rows: list[tuple[str, ...]]) -> str:
     """Rows as columns of their widest cell."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows)
+
+
+_COLUMNS: dict[str, Callable[[parsers.Format], str]] = {
+    "format": lambda fmt: fmt.name,
+    "aliases": lambda fmt: ", ".join(fmt.aliases),
+    "models": lambda fmt: fmt.models,
+    "reasoning": reasoning,
+    "parallel": lambda fmt: "yes" if fmt.parallel else "one call",
+    "ids": lambda fmt: fmt.ids,
+    "constraint": lambda fmt: ", ".join(constraints(fmt)) or "none",
+}
