@@ -1,7 +1,9 @@
 """The configuration: what it may say (`model`) and how it is read (`source`)."""
 
+from .keys import ApiKey, KeyLimits, hash_of, masked, new_secret, read_key, read_keys
 from .model import (
     AnyModel,
+    AuthSettings,
     EmbeddedModel,
     Limits,
     ModelSettings,
@@ -18,7 +20,10 @@ from .source import load
 
 __all__ = [
     "AnyModel",
+    "ApiKey",
+    "AuthSettings",
     "EmbeddedModel",
+    "KeyLimits",
     "Limits",
     "ModelSettings",
     "ReplayModel",
@@ -27,7 +32,12 @@ __all__ = [
     "Settings",
     "StoreSettings",
     "VllmModel",
+    "hash_of",
     "json_schema",
     "load",
+    "masked",
     "nearest",
+    "new_secret",
+    "read_key",
+    "read_keys",
 ]

@@ -77,6 +77,31 @@ class StoreSettings(Section):
         return self
 
 
+class AuthSettings(Section):
+    """Who may use the gateway: everybody, or those with an API key."""
+
+    keys_file: str | None = None
+    """File of API keys, one JSON object a line, as `toolwire keys` writes it."""
+    keys_in_redis: bool = False
+    """Whether the API keys are in the Redis of `store`, for several gateways."""
+    metrics: Literal["key", "open"] = "key"
+    """Whether /metrics needs a key too. It tells models' names and how much they are used."""
+    on_store_failure: Literal["allow", "deny"] = "allow"
+    """While the Redis cannot be reached: keys seen lately go on, and each gateway counts limits for itself (allow), or every
+    request is refused with 503 (deny). A key that is not known is never let in."""
+
+    @field_validator("keys_file")
+    @classmethod
+    def _file_beside(cls, value: str | None, info: ValidationInfo) -> str | None:
+        folder = (info.context or {}).get("folder")
+        return str(Path(folder or ".") / Path(value).expanduser()) if value else None
+
+    @property
+    def on(self) -> bool:
+        """Whether a key is needed."""
+        return self.keys_file is not None or self.keys_in_redis
+
+
 class SamplingDefaults(Section):
     """Used where a request says nothing."""
 
@@ -189,6 +214,7 @@ class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
     store: StoreSettings = StoreSettings()
+    auth: AuthSettings = AuthSettings()
     models: tuple[AnyModel, ...] = (DEFAULT_MODEL,)
 
     @field_validator("models")
@@ -206,6 +232,16 @@ class Settings(Section):
                     )  # fmt: skip
                 owners[name] = place
         return models
+
+    @model_validator(mode="after")
+    def _keys_have_one_home(self) -> Self:
+        if self.auth.keys_in_redis and self.auth.keys_file:
+            raise PydanticCustomError("auth", "auth: keys_file and keys_in_redis exclude one another; remove one")
+        if self.auth.keys_in_redis and self.store.kind != "redis":
+            raise PydanticCustomError(
+                "auth", "auth: keys_in_redis needs a Redis: add  store: {{kind: redis, url: redis://HOST:PORT/0}}"
+            )
+        return self
 
 
 def nearest(word: str, known: Any) -> str | None:

@@ -14,6 +14,8 @@ from gateway.settings.model import BACKENDS, Settings, nearest
 
 PREFIX = "TOOLWIRE_"
 DEFAULT_FILE = "toolwire.yaml"
+SECRETS = ("api_key", "url", "urls")
+"""Keys whose values may hold a password, and are not repeated to anybody."""
 log = logging.getLogger(__name__)
 
 
@@ -124,8 +126,10 @@ def _line(error: Any) -> str:
     if error["type"] == "unknown_key":
         key, hint = error["ctx"]["key"], error["ctx"]["hint"]
         return f"{place}.{key}: unknown key; {hint}".lstrip(".")
-    if error["type"] in ("urls", "store_url", "duplicate_name", "no_models"):
+    if error["type"] in ("urls", "store_url", "duplicate_name", "no_models", "auth"):
         return f"{place}: {text}" if place else text
+    if error["loc"] and error["loc"][-1] in SECRETS:
+        return f"{place}: {text}"
     return f"{place}: {text}, got {_short(error['input'])}"
 
 

@@ -13,10 +13,10 @@ MISSING = "needs redis-server (on Debian and Ubuntu: apt-get install redis-serve
 
 
 @contextmanager
-def redis_server() -> Iterator[str]:
-    """The address of a fresh, empty server, until the block is left."""
+def redis_server(port: int | None = None) -> Iterator[str]:
+    """The address of a fresh, empty server, until the block is left. `port`: where one was before."""
     assert PROGRAM is not None, MISSING
-    port = _free_port()
+    port = port or _free_port()
     options = {"port": port, "bind": "127.0.0.1", "save": "", "appendonly": "no", "daemonize": "no"}
     command = [PROGRAM, *(word for name, value in options.items() for word in (f"--{name}", str(value)))]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -8,7 +8,19 @@ import pytest
 import yaml
 
 from gateway.cli.schema import text
-from gateway.settings import EmbeddedModel, Limits, ReplayModel, SamplingDefaults, Server, Settings, StoreSettings, VllmModel
+from gateway.settings import (
+    ApiKey,
+    AuthSettings,
+    EmbeddedModel,
+    KeyLimits,
+    Limits,
+    ReplayModel,
+    SamplingDefaults,
+    Server,
+    Settings,
+    StoreSettings,
+    VllmModel,
+)
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "toolwire.schema.json"
 
@@ -36,5 +48,6 @@ def test_the_schema_tells_good_files_from_bad_ones(document: str, valid: bool) -
 def test_every_key_is_explained() -> None:
     page = (COMMITTED.parent / "configuration.md").read_text(encoding="utf-8")
     sections = [Settings, Server, Limits, StoreSettings, SamplingDefaults, VllmModel, EmbeddedModel, ReplayModel]
+    sections += [AuthSettings, ApiKey, KeyLimits]
     keys = {key for section in sections for key in section.model_fields}
     assert {key for key in keys if f"`{key}`" not in page and f"## {key}" not in page} == set()
