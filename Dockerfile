@@ -19,6 +19,7 @@ COPY --from=build /opt/toolwire /opt/toolwire
 ENV PATH=/opt/toolwire/bin:$PATH PYTHONUNBUFFERED=1 TOOLWIRE_SERVER__HOST=0.0.0.0
 USER toolwire
 WORKDIR /home/toolwire
+# It asks for API keys (TOOLWIRE_AUTH__KEYS_FILE); without them it starts only with `toolwire serve --insecure`.
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health', timeout=2)"]

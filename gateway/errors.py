@@ -105,6 +105,13 @@ class AuthError(RequestError):
     code = "invalid_api_key"
 
 
+class ModelNotAllowed(AuthError):
+    """The key is good, but not for this model."""
+
+    status = 403
+    code = "model_not_allowed"
+
+
 class LimitError(GatewayError):
     """A limit is reached; `retry_after` is in seconds."""
 
@@ -116,6 +123,12 @@ class LimitError(GatewayError):
     def __init__(self, message: str, *, retry_after: float, param: str | None = None) -> None:
         super().__init__(message, param=param)
         self.retry_after = retry_after
+
+
+class TokenLimitError(LimitError):
+    """A limit of tokens is reached."""
+
+    type = "tokens"
 
 
 class StoreUnavailable(GatewayError):

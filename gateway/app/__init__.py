@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from starlette.routing import Route, WebSocketRoute
 
 from gateway.middleware.asgi import App
+from gateway.middleware.auth import Auth
 from gateway.middleware.request_context import RequestContext
 from gateway.protocols import admin
 from gateway.protocols.chat_completions.routes import ChatCompletions
@@ -63,6 +64,8 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
         app.router.routes.append(WebSocketRoute(spelling, responses.socket))
     describe_generation(app)
     translate_framework_errors(app)
+    if home.keyring is not None:
+        app.add_middleware(Auth, keys=home.keyring, open_metrics=settings.auth.metrics == "open")
     app.add_middleware(ErrorEnvelope)
     app.add_middleware(RequestContext, metrics=home.metrics, route_of=_route_of)
     app.state.house = home

@@ -8,9 +8,10 @@ from typing import Self
 from gateway.backends.base import Backend
 from gateway.errors import BackendError, SettingsError
 from gateway.pipeline import Pipeline
+from gateway.pipeline.admission import Admission
 from gateway.planning.catalog import Catalog
 from gateway.settings import AnyModel, Settings
-from gateway.store import open_store
+from gateway.store import open_keyring, open_limiter, open_store
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
 
@@ -32,7 +33,10 @@ class House:
         self.metrics = Metrics()
         self.catalog = Catalog()
         self.store = open_store(settings.store)
-        self.pipeline = Pipeline(self.catalog, Observer(self.metrics))
+        self.keyring = open_keyring(settings.auth, settings.store)
+        limiter = open_limiter(settings.store)
+        self._admission = Admission(limiter, self.metrics, on_failure=settings.auth.on_store_failure)
+        self.pipeline = Pipeline(self.catalog, Observer(self.metrics), self._admission)
         self.assembled: list[Assembled] = []
         self._created = created
         self._backends: list[Backend] = []
@@ -58,7 +62,10 @@ class House:
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*self._waiting, return_exceptions=True)
-        await asyncio.gather(*(backend.close() for backend in self._backends), self.store.close())
+        await asyncio.gather(*(backend.close() for backend in self._backends))
+        await asyncio.gather(self.store.close(), self._admission.close())
+        if self.keyring is not None:
+            await self.keyring.close()
         self._backends.clear()
 
     async def _serve(self, model: AnyModel) -> None:

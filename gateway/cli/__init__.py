@@ -15,6 +15,7 @@ VERBS = {
     "formats": "list the tool-call formats",
     "check": "say whether chat templates can serve tool calls, and what to do where not",
     "render": "show the prompt that a conversation becomes",
+    "keys": "create, list and revoke API keys",
     "schema": "print the JSON Schema of the configuration file",
 }
 

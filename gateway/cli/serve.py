@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import ipaddress
 import signal
 import socket
 import sys
@@ -33,6 +34,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add_options(parser)
     parser.add_argument("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, metavar="NUMBER", help="port to listen on, 0 for a free one (default: 8000)")
+    parser.add_argument("--insecure", action="store_true", help="listen for other machines even if no API key is needed")
     parser.add_argument("--log-level", default="info", choices=("debug", "info", "warning", "error"), help="default: info")
     parser.set_defaults(run=run)
 
@@ -45,11 +47,26 @@ def run(options: argparse.Namespace) -> int:
     configure(options.log_level)
     try:
         settings = read_settings(options)
+        if not (settings.auth.on or options.insecure):
+            _check_nobody_else_can_connect(settings.server.host)
         listener = _listener(settings.server.host, settings.server.port)
         with listener:
             return asyncio.run(_serve(settings, listener))
     except GatewayError as error:
         raise Failure(str(error), code=USAGE) from None
+
+
+def _check_nobody_else_can_connect(host: str) -> None:
+    try:
+        address = str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        return  # it cannot be listened on either, which is told next
+    if not ipaddress.ip_address(address.partition("%")[0]).is_loopback:
+        raise Failure(
+            f"will not listen on {host} without API keys: name a file in auth.keys_file and make a key with "
+            "`toolwire keys create NAME`, or add --insecure to serve everybody who can connect",
+            code=USAGE,
+        )
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -9,6 +9,7 @@ from gateway.telemetry.logging import request_id
 from gateway.telemetry.metrics import Metrics
 
 from .asgi import App, Message, Receive, Scope, Send
+from .caller import HEADERS
 
 VERSION = (b"openai-version", b"2020-10-01")
 ID_HEADERS = (b"x-request-id", b"request-id")
@@ -41,7 +42,8 @@ class RequestContext:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 took = (b"openai-processing-ms", str(int((time.perf_counter() - started) * 1000)).encode())
-                message["headers"] = [*message.get("headers", ()), *((key, name) for key in ID_HEADERS), took, VERSION]
+                own = (*((key, name) for key in ID_HEADERS), took, VERSION)
+                message["headers"] = [*message.get("headers", ()), *scope.get(HEADERS, ()), *own]
             await send(message)
 
         token = request_id.set(name.decode())

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
 from dataclasses import fields
 
 from gateway.backends.base import CountsTokens
@@ -15,6 +15,7 @@ from gateway.planning.planner import plan as make_plan
 from gateway.planning.planner import prompt_of
 from gateway.telemetry.observer import Observer, Record
 
+from .admission import Admission
 from .again import second_request
 from .choice import Choice
 from .recorded import recorded
@@ -140,13 +141,22 @@ class Turn:
 class Pipeline:
     """Takes requests to their models."""
 
-    def __init__(self, catalog: Catalog, observer: Observer) -> None:
+    def __init__(self, catalog: Catalog, observer: Observer, admission: Admission | None = None) -> None:
         self.catalog = catalog
         self.observer = observer
+        self._admission = admission
+
+    def admitted(self, record: Record) -> AbstractAsyncContextManager[None]:
+        """The time of one request, within the limits of the caller's key; LimitError when one is reached."""
+        return nullcontext() if self._admission is None else self._admission.admitted(record)
 
     async def count_tokens(self, request: ChatRequest) -> int:
         """How many tokens this request's prompt has; RequestError where neither the gateway nor the engine can tell."""
         spec = self.catalog.find(request.model)
+        async with self.admitted(Record()):
+            return await self._count(request, spec)
+
+    async def _count(self, request: ChatRequest, spec: ModelSpec) -> int:
         prompt = await asyncio.to_thread(prompt_of, request, spec)
         if prompt.token_ids is not None:
             return len(prompt.token_ids)
@@ -159,10 +169,16 @@ class Pipeline:
         )
 
     @asynccontextmanager
+    async def _received(self, model: str) -> AsyncIterator[tuple[Record, ModelSpec]]:
+        with recorded(model, self.catalog, self.observer) as (record, spec):
+            async with self.admitted(record):
+                yield record, spec
+
+    @asynccontextmanager
     async def open(self, request: ChatRequest) -> AsyncIterator[Turn]:
         """A running turn. Entering returns once the engine has accepted it (else a GatewayError is raised, so the client gets a
         real status); leaving, at any point, stops the generation."""
-        with recorded(request.model, self.catalog, self.observer) as (record, spec):
+        async with self._received(request.model) as (record, spec):
             plan = await asyncio.to_thread(make_plan, request, spec)
             _note_plan(record, plan)
             turn = Turn(spec, plan, record)

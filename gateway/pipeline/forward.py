@@ -84,7 +84,7 @@ async def forward(pipeline: Pipeline, path: str, body: Mapping[str, Any]) -> Asy
         if not isinstance(spec.backend, Forwards):
             raise RequestError(f"The engine of the model `{spec.name}` does not answer {path} here.", param="model")
         sent = {**body, **_within(body, spec), "model": spec.engine_model}
-        async with spec.backend.forward(path, sent) as blocks:
+        async with pipeline.admitted(record), spec.backend.forward(path, sent) as blocks:
             yield Forwarded(blocks, record, model=body["model"], engine_model=spec.engine_model)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gateway.errors import GatewayError
+from gateway.middleware.caller import caller
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.telemetry.observer import Observer, Record
 
@@ -15,6 +16,8 @@ CLIENT_GONE = 499
 def recorded(model: str, catalog: Catalog, observer: Observer) -> Iterator[tuple[Record, ModelSpec]]:
     """The model of this name, and the record of one request to it, which is told when the block is left."""
     record = Record()
+    if (asking := caller.get()) is not None:
+        record.key = asking.key.name
     ran = False
     try:
         spec = catalog.find(model)

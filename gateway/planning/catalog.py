@@ -7,7 +7,8 @@ from typing import Any, Literal, Protocol
 
 from gateway.backends.base import Backend
 from gateway.chat.plan import Prompt
-from gateway.errors import BackendUnavailable, UnknownModel
+from gateway.errors import BackendUnavailable, ModelNotAllowed, UnknownModel
+from gateway.middleware.caller import may_use
 from gateway.settings import SamplingDefaults
 from parsers import Format
 
@@ -76,11 +77,14 @@ class Catalog:
         self._owners.update(dict.fromkeys((spec.name, *spec.aliases), spec.name))
 
     def find(self, name: str) -> ModelSpec:
-        """The model of this name or alias. UnknownModel lists what there is; BackendUnavailable: it cannot be served yet."""
+        """The model of this name or alias. ModelNotAllowed: not for the caller's key; UnknownModel lists what there is for it;
+        BackendUnavailable: it cannot be served yet."""
         owner = self._owners.get(name) or self._owner_by_pattern(name)
         shown = name if len(name) <= 100 else name[:100] + "..."
+        if not may_use(name, *(() if owner is None else (owner,))):
+            raise ModelNotAllowed(f"The model `{shown}` is not one that this API key may use.", param="model")
         if owner is None:
-            known = ", ".join(f"`{each}`" for each in self._owners) or "none"
+            known = ", ".join(f"`{each}`" for each, own in self._owners.items() if may_use(each, own)) or "none"
             raise UnknownModel(
                 f"The model `{shown}` does not exist or you do not have access to it. Served here: {known}.", param="model"
             )
@@ -92,6 +96,10 @@ class Catalog:
         """The longest pattern says most about a name, so it wins."""
         fitting = [alias for alias in self._owners if is_pattern(alias) and fnmatchcase(name, alias)]
         return self._owners[max(fitting, key=len)] if fitting else None
+
+    def visible(self) -> list[ModelSpec]:
+        """The served models that the caller's key may use."""
+        return [spec for spec in self if may_use(spec.name, *spec.aliases)]
 
     def __iter__(self) -> Iterator[ModelSpec]:
         return iter(self._specs.values())

@@ -25,8 +25,8 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
     async def list_models(request: Request) -> Any:
         """The served models."""
         if "anthropic-version" in request.headers:
-            return anthropic.listed(catalog, request.query_params)
-        return {"object": "list", "data": [_model(spec) for spec in catalog]}
+            return anthropic.listed(catalog.visible(), request.query_params)
+        return {"object": "list", "data": [_model(spec) for spec in catalog.visible()]}
 
     async def one_model(model_id: str, request: Request) -> Any:
         """One model, by name or alias."""

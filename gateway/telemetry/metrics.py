@@ -31,6 +31,8 @@ class Metrics:
         self.checks = counter("checks", "What holding calls and answers to the request's demands came to", *turn, "step")
         self.first_event = histogram("first_event_seconds", "From the request to the first event of its turn", "model")
         self.duration = histogram("request_seconds", "From the request to the end of its turn", "model")
+        self.limited = counter("limited_requests", "Requests that a limit of their key refused", "limit")
+        self.uncounted = counter("uncounted_requests", "Requests while the store of limits could not be reached")
         self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)
 
     def exposition(self) -> bytes:

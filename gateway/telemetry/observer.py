@@ -19,6 +19,8 @@ class Record:
     """What is known of one generation request so far."""
 
     model: str = "unknown"
+    key: str | None = None
+    """The name of the API key."""
     format: str = ""
     backend: str = ""
     tool_choice: str = ""
@@ -106,6 +108,7 @@ class Observer:
         first = None if record.first is None else round((record.first - record.started) * 1000, 1)
         return {
             "model": record.model,
+            "key": record.key,
             "format": record.format or None,
             "backend": record.backend or None,
             "tool_choice": record.tool_choice or None,

@@ -99,7 +99,7 @@ def test_a_stream_leaves_piece_by_piece(tmp_path: Path) -> None:
         ("", ["--model", "/no/such.gguf"], "no such file; give the path of a GGUF file"),
         ("", ["--port", "70000"], "server.port: expected less than or equal to 65535, got 70000"),
         ("", ["--port", "x"], "argument --port: invalid int value: 'x'"),
-        ("server: {host: 203.0.113.1}", [], "cannot listen on 203.0.113.1:8000: "),
+        ("server: {host: 203.0.113.1}", ["--insecure"], "cannot listen on 203.0.113.1:8000: "),
     ],
 )
 def test_a_wrong_start_says_what_to_do(tmp_path: Path, text: str, arguments: list[str], told: str) -> None:
