@@ -1,6 +1,6 @@
 """What a turn may look like, between description and dialect: a small tree that every constraint language can say."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +94,7 @@ class Thought:
     @property
     def text(self) -> Text:
         """The reasoning itself."""
-        return Text((*self.closers, *self.starts, *self.excludes))
+        return Text(shortest((*self.closers, *self.starts, *self.excludes)))
 
     @property
     def closer(self) -> "Shape":
@@ -125,6 +125,12 @@ def one_of(*parts: Shape) -> Shape:
     """One of the parts, each only once."""
     different = tuple(dict.fromkeys(parts)) if all(_hashable(part) for part in parts) else parts
     return different[0] if len(different) == 1 else OneOf(different)
+
+
+def shortest(texts: Iterable[str]) -> tuple[str, ...]:
+    """The texts that hold none of the others: to exclude these is to exclude all."""
+    different = tuple(dict.fromkeys(texts))
+    return tuple(text for text in different if not any(other != text and other in text for other in different))
 
 
 def _hashable(part: Shape) -> bool:

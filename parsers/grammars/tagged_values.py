@@ -1,6 +1,7 @@
 """Arguments of untyped formats: each property between its own tags, in the order of the schema."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,12 +9,14 @@ from ..description import TaggedArguments
 from ..message import Tool
 from ..schema import resolve, types_of
 from .schemas import members_of, part_schema
-from .shapes import Const, Json, Maybe, Pattern, Several, Shape, Text, all_of, one_of
+from .shapes import Const, Json, Maybe, Pattern, Several, Shape, Text, all_of, one_of, shortest
 from .tree import first_texts
 
 STRING_RULES = ("pattern", "format", "minLength", "maxLength")
 KEY = "[a-zA-Z_][a-zA-Z0-9_]{0,63}"
 CDATA = "<![CDATA["
+UNUSUAL = re.compile(r"[^\x00-\x7f]\w+")
+TEXTLESS = frozenset({"integer", "number", "boolean", "null"})
 _DEPTH = 8
 
 
@@ -33,7 +36,29 @@ def tagged_arguments(leaf: TaggedArguments, tool: Tool, behind: tuple[str, ...])
 def _enders(leaf: TaggedArguments, behind: tuple[str, ...]) -> tuple[str, ...]:
     edge = "\n" if leaf.trim else ""
     markers = dict.fromkeys((*first_texts((leaf,))[0], *behind))
-    return (leaf.close.strip(), *(edge + marker for marker in markers), *((CDATA,) if leaf.cdata else ()))
+    texts = (leaf.close.strip(), *(edge + marker for marker in markers), *((CDATA,) if leaf.cdata else ()))
+    return shortest(map(_core, texts))
+
+
+def _core(marker: str) -> str:
+    """The part of a marker that occurs in no ordinary text. Engines take seconds to prepare for two dozen long texts."""
+    found = UNUSUAL.search(marker)
+    return found[0] if found else marker
+
+
+def _inside_json(enders: tuple[str, ...], schema: Any) -> tuple[str, ...]:
+    """Those that a JSON value of this schema could hold: in its strings, where a line break is always escaped."""
+    return tuple(text for text in enders if "\n" not in text) if _holds_strings(schema) else ()
+
+
+def _holds_strings(schema: Any) -> bool:
+    if not isinstance(schema, Mapping):
+        return True
+    kinds = schema.get("type")
+    names = {kinds} if isinstance(kinds, str) else set(kinds) if isinstance(kinds, list) else {"string"}
+    if names <= TEXTLESS:
+        return False
+    return names - TEXTLESS != {"array"} or "prefixItems" in schema or _holds_strings(schema.get("items"))
 
 
 class _Writer:
@@ -104,7 +129,8 @@ class _Writer:
             for kinds in [[kind] for kind in others] if self._says_type else [others] * bool(others):
                 typed = {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
                 name = "number" if kinds[0] == "integer" else kinds[0]
-                yield name, Json(part_schema(typed, self._root), self._enders)
+                part = part_schema(typed, self._root)
+                yield name, Json(part, _inside_json(self._enders, part))
 
 
 def _type_name(value: Any) -> str:
