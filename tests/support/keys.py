@@ -8,7 +8,7 @@ from typing import Any
 from gateway.settings import ApiKey, hash_of, new_secret
 from tests.support.server import Gateway, replay_model, serving
 
-TURNS = [
+TURNS: list[dict[str, Any]] = [
     {"match": "slow", "pieces": ["word "] * 100, "delay_ms": 30},
     {"match": None, "text": "Hello!"},
 ]
