@@ -41,7 +41,10 @@ def countable(schema: Any) -> Any:
 
 
 def closed(schema: Any) -> Any:
-    """The schema with `additionalProperties: false` wherever it declares properties and says nothing of others."""
+    """The schema with `additionalProperties: false` wherever it declares properties and says nothing of others.
+
+    What an object requires is declared with it: llguidance refuses a required key that may not be.
+    """
     if not isinstance(schema, Mapping):
         return schema
     result: dict[str, Any] = {}
@@ -57,4 +60,7 @@ def closed(schema: Any) -> Any:
     open_ended = {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"}
     if "properties" in schema and not open_ended & set(schema):
         result["additionalProperties"] = False
+        if isinstance(result["properties"], dict) and isinstance(schema.get("required"), list):
+            missing = [key for key in schema["required"] if isinstance(key, str) and key not in result["properties"]]
+            result["properties"].update({key: {} for key in missing})
     return result

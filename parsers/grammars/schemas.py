@@ -29,6 +29,10 @@ def members_of(tool: Tool) -> tuple[dict[str, Any], frozenset[str], Any]:
         found = part.get("properties")
         properties.update(found if isinstance(found, Mapping) else {})
         required.update(key for key in part.get("required") or () if isinstance(key, str))
+    if root.get("additionalProperties") is not False:
+        undeclared = root.get("additionalProperties")
+        schema = undeclared if isinstance(undeclared, Mapping) else {}
+        properties.update(dict.fromkeys(sorted(required - set(properties)), schema))
     others = root.get("additionalProperties", None if properties else True)
     return properties, frozenset(required), None if others is False else others
 
