@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
-from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.routing import Route, WebSocketRoute
@@ -21,9 +21,12 @@ from gateway.settings import Settings
 from .describe import describe_generation
 from .failures import ErrorEnvelope, translate_framework_errors
 from .house import House
+from .version import its_version
 
-__all__ = ["House", "create_app"]
+__all__ = ["House", "create_app", "its_version"]
 
+SILENT = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""The framework's own telemetry is off: it would tell each request twice, and quote what was said in exceptions."""
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
@@ -45,7 +48,8 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
             finally:
                 await responses.close()
 
-    app = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, redirect_slashes=False, redoc_url=None)
+    plain: Any = {"redirect_slashes": False, "redoc_url": None, "telemetry": SILENT}
+    app = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, **plain)
     app.include_router(admin.router(home.catalog, home.metrics, its_version()))
     parts = (home.pipeline, settings.limits)
     responses = Responses(*parts, home.store)
@@ -67,17 +71,9 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
     if home.keyring is not None:
         app.add_middleware(Auth, keys=home.keyring, open_metrics=settings.auth.metrics == "open")
     app.add_middleware(ErrorEnvelope)
-    app.add_middleware(RequestContext, metrics=home.metrics, route_of=_route_of)
+    app.add_middleware(RequestContext, metrics=home.metrics, route_of=_route_of, spans=home.spans)
     app.state.house = home
     return app
-
-
-def its_version() -> str:
-    """The installed version."""
-    try:
-        return version("toolwire")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def _route_of(path: str) -> str:

@@ -14,8 +14,10 @@ from gateway.settings import AnyModel, Settings
 from gateway.store import open_keyring, open_limiter, open_store
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
+from gateway.telemetry.tracing import open_tracing
 
 from .assembly import Assembled, assemble, open_backend
+from .version import its_version
 
 FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 """Seconds between two attempts to reach an engine, growing from the one to the other."""
@@ -36,13 +38,17 @@ class House:
         self.keyring = open_keyring(settings.auth, settings.store)
         limiter = open_limiter(settings.store)
         self._admission = Admission(limiter, self.metrics, on_failure=settings.auth.on_store_failure)
-        self.pipeline = Pipeline(self.catalog, Observer(self.metrics), self._admission)
+        told = settings.telemetry
+        self.spans = open_tracing(told.otlp_endpoint, capture_content=told.capture_content, version=its_version())
+        self.pipeline = Pipeline(self.catalog, Observer(self.metrics, self.spans), self._admission)
         self.assembled: list[Assembled] = []
         self._created = created
         self._backends: list[Backend] = []
         self._waiting: list[asyncio.Task[None]] = []
+        self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        self._watch = asyncio.create_task(self.metrics.loop_lag.watch())
         try:
             for model in self.settings.models:
                 await self._serve(model)
@@ -58,15 +64,18 @@ class House:
         await self.close()
 
     async def close(self) -> None:
-        """Stop waiting for engines and let go of those that were opened."""
-        for task in self._waiting:
+        """Stop waiting for engines, let go of those that were opened, and send what is left to be told."""
+        tasks = [*self._waiting, *filter(None, [self._watch])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._waiting, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(backend.close() for backend in self._backends))
         await asyncio.gather(self.store.close(), self._admission.close())
         if self.keyring is not None:
             await self.keyring.close()
         self._backends.clear()
+        if self.spans is not None:
+            await asyncio.to_thread(self.spans.close)
 
     async def _serve(self, model: AnyModel) -> None:
         backend = await open_backend(model)

@@ -23,6 +23,7 @@ from gateway.errors import (
     ContextTooLong,
     GatewayError,
 )
+from gateway.telemetry.tracing import carried
 
 KEEP_ALIVE = 4.0
 """Seconds. Engines on uvicorn drop an idle connection after 5; we let go first."""
@@ -95,13 +96,13 @@ class EngineHttp:
             headers = {**self._headers, "content-type": "application/json", "accept": "text/event-stream"}
             self._session = aiohttp.ClientSession(connector=pool, timeout=times, headers=headers, trust_env=False)
         try:
-            return await self._session.post(self.url + path, data=body, allow_redirects=False)
+            return await self._session.post(self.url + path, data=body, headers=carried.get(), allow_redirects=False)
         except aiohttp.ServerDisconnectedError:
             pass  # a kept connection was dropped just as we used it; nothing has been answered, so asking again is safe
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._failure(error) from error
         try:
-            return await self._session.post(self.url + path, data=body, allow_redirects=False)
+            return await self._session.post(self.url + path, data=body, headers=carried.get(), allow_redirects=False)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._failure(error) from error
 
@@ -123,7 +124,7 @@ class EngineHttp:
         if self._client is None:
             self._client = httpx.AsyncClient(headers=self._headers, timeout=self._timeouts.control, trust_env=False)
         try:
-            return await self._client.request(method, self.url + path, json=body)
+            return await self._client.request(method, self.url + path, json=body, headers=carried.get())
         except httpx.TimeoutException as error:
             raise BackendTimeout(
                 f"The engine at {self.url} did not answer {path} within {self._timeouts.control:g} s."

@@ -4,12 +4,18 @@ import re
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from gateway.telemetry.logging import request_id
 from gateway.telemetry.metrics import Metrics
+from gateway.telemetry.observer import CLIENT_GONE
 
 from .asgi import App, Message, Receive, Scope, Send
 from .caller import HEADERS
+
+if TYPE_CHECKING:
+    from gateway.telemetry.spans import Spans
 
 VERSION = (b"openai-version", b"2020-10-01")
 ID_HEADERS = (b"x-request-id", b"request-id")
@@ -19,23 +25,25 @@ VALID_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 class RequestContext:
-    """Outermost: sets the id, adds the headers every answer has, counts answers by route and status.
+    """Outermost: sets the id, adds the headers every answer has, counts answers by route and status, has them traced.
 
     `route_of` names the route of a path with one of a few fixed words.
     """
 
-    def __init__(self, app: App, *, metrics: Metrics, route_of: Callable[[str], str]) -> None:
+    def __init__(self, app: App, *, metrics: Metrics, route_of: Callable[[str], str], spans: "Spans | None" = None) -> None:
         self.app = app
         self.metrics = metrics
         self.route_of = route_of
+        self.spans = spans
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            with self._traced(scope, lambda: 0):
+                await self.app(scope, receive, send)
             return
         name = _id_of(scope)
         started = time.perf_counter()
-        status = 499  # gone before there was an answer
+        status = CLIENT_GONE  # gone before there was an answer
 
         async def with_headers(message: Message) -> None:
             nonlocal status
@@ -48,10 +56,16 @@ class RequestContext:
 
         token = request_id.set(name.decode())
         try:
-            await self.app(scope, receive, with_headers)
+            with self._traced(scope, lambda: status):
+                await self.app(scope, receive, with_headers)
         finally:
             request_id.reset(token)
             self.metrics.http_requests.labels(self.route_of(scope["path"]), str(status)).inc()
+
+    def _traced(self, scope: Scope, status: Callable[[], int]) -> AbstractContextManager[None]:
+        if self.spans is None or scope["type"] == "lifespan":
+            return nullcontext()
+        return self.spans.request(scope, self.route_of(scope["path"]), status)
 
 
 def _id_of(scope: Scope) -> bytes:

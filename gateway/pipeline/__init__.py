@@ -14,11 +14,13 @@ from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
 from gateway.planning.planner import prompt_of
 from gateway.telemetry.observer import Observer, Record
+from parsers import Message
 
 from .admission import Admission
 from .again import second_request
 from .choice import Choice
 from .recorded import recorded
+from .traced import content_attributes, request_attributes
 
 __all__ = ["Pipeline", "Turn"]
 
@@ -41,6 +43,14 @@ class Turn:
     async def start(self) -> None:
         """Have the engine begin; GatewayError when it does not."""
         self._reads = await self._engine.enter_async_context(self.spec.backend.stream(self.plan))
+
+    def answered_as(self, response_id: str) -> None:
+        """The id under which the client gets this turn."""
+        self._record.response_id = response_id
+
+    def answers(self) -> list[tuple[Message, str]]:
+        """What the choices said so far, and how each ended; empty unless it is kept."""
+        return [(choice.answer(), choice.finish) for choice in self._choices]
 
     async def stop(self) -> None:
         """Have the engine stop, wherever it is."""
@@ -86,6 +96,7 @@ class Turn:
         policy = "fail" if self.spec.strict == "retry" and plan.sampling.n > 1 else self.spec.strict
         self._choices = [Choice(plan, self._record, policy=policy) for _ in range(plan.sampling.n)]
         self._usage: Usage | None = None
+        self._record.finishes.clear()
 
     async def _attempt(self) -> AsyncGenerator[list[Batch]]:
         async for pieces in self._reads:
@@ -181,12 +192,16 @@ class Pipeline:
         async with self._received(request.model) as (record, spec):
             plan = await asyncio.to_thread(make_plan, request, spec)
             _note_plan(record, plan)
+            if record.span is not None:
+                record.span.set_attributes(request_attributes(plan))
             turn = Turn(spec, plan, record)
             await turn.start()
             try:
                 yield turn
             finally:
                 _note_usage(record, turn.usage)
+                if record.span is not None and record.keeps:
+                    record.span.set_attributes(content_attributes(request, turn.answers()))
                 await turn.stop()
 
 
@@ -202,4 +217,4 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 def _note_usage(record: Record, usage: Usage) -> None:
     record.prompt_tokens, record.completion_tokens = usage.prompt_tokens, usage.completion_tokens
-    record.cached_tokens = usage.cached_tokens
+    record.cached_tokens, record.reasoning_tokens = usage.cached_tokens, usage.reasoning_tokens

@@ -22,6 +22,8 @@ class Choice:
     def __init__(self, plan: Plan, record: Record, *, policy: Policy) -> None:
         self.done = False
         self.cut = False
+        self.finish = ""
+        """How it ended, once it has."""
         self.tokens = 0
         self.reasoning_tokens = 0
         self._parser = Parser(plan.format, tools=plan.tools, opening=plan.prompt.opening, prompt_known=True)
@@ -29,7 +31,8 @@ class Choice:
         self._decline = Decline(plan.hidden) if plan.hidden is not None else None
         self._single = bool(plan.tools) and (plan.request.tool_choice.mode == "named" or not plan.request.parallel_tool_calls)
         self._record = record
-        self._seen: list[Event] | None = [] if policy == "retry" else None
+        self._retries = policy == "retry"
+        self._seen: list[Event] | None = [] if self._retries or record.keeps else None
         self._logprobs: list[TokenLogprob] = []
         """Those of tokens whose events wait."""
         self._raw: list[str] | None = [] if log.isEnabledFor(logging.DEBUG) else None
@@ -51,7 +54,7 @@ class Choice:
 
     def logprobs(self, piece: Piece, events: list[Event]) -> Sequence[TokenLogprob] | None:
         """The log probabilities that leave with a piece's events. Those of an attempt that is given up do not."""
-        if self._seen is None:
+        if not self._retries:
             return piece.logprobs
         self._logprobs += piece.logprobs or ()
         if not events:
@@ -65,6 +68,8 @@ class Choice:
 
     def _guarded(self, events: list[Event]) -> list[Event]:
         self._record.count(events)
+        if type(events[-1]) is Finish:
+            self.finish = events[-1].reason
         if self._seen is not None:
             self._seen += events
         try:

@@ -17,6 +17,8 @@ from . import Pipeline
 from .recorded import recorded
 
 DONE = b"[DONE]"
+OPERATIONS = {"/v1/completions": "text_completion", "/v1/embeddings": "embeddings"}
+"""What each endpoint does, in OpenTelemetry's words."""
 
 
 class _Usage(msgspec.Struct):
@@ -80,7 +82,8 @@ class Forwarded:
 @asynccontextmanager
 async def forward(pipeline: Pipeline, path: str, body: Mapping[str, Any]) -> AsyncIterator[Forwarded]:
     """The engine's answer to this body. Entering returns once the engine has accepted it; leaving stops the work."""
-    with recorded(body["model"], pipeline.catalog, pipeline.observer) as (record, spec):
+    operation = OPERATIONS[path]
+    with recorded(body["model"], pipeline.catalog, pipeline.observer, operation=operation) as (record, spec):
         if not isinstance(spec.backend, Forwards):
             raise RequestError(f"The engine of the model `{spec.name}` does not answer {path} here.", param="model")
         sent = {**body, **_within(body, spec), "model": spec.engine_model}

@@ -7,15 +7,13 @@ from contextlib import contextmanager
 from gateway.errors import GatewayError
 from gateway.middleware.caller import caller
 from gateway.planning.catalog import Catalog, ModelSpec
-from gateway.telemetry.observer import Observer, Record
-
-CLIENT_GONE = 499
+from gateway.telemetry.observer import CLIENT_GONE, Observer, Record
 
 
 @contextmanager
-def recorded(model: str, catalog: Catalog, observer: Observer) -> Iterator[tuple[Record, ModelSpec]]:
+def recorded(model: str, catalog: Catalog, observer: Observer, *, operation: str = "chat") -> Iterator[tuple[Record, ModelSpec]]:
     """The model of this name, and the record of one request to it, which is told when the block is left."""
-    record = Record()
+    record = Record(asked=model, operation=operation)
     if (asking := caller.get()) is not None:
         record.key = asking.key.name
     ran = False
@@ -23,7 +21,7 @@ def recorded(model: str, catalog: Catalog, observer: Observer) -> Iterator[tuple
         spec = catalog.find(model)
         record.model, record.format = spec.name, spec.format.name
         record.backend = type(spec.backend).__name__.removesuffix("Backend").lower()
-        observer.begin(spec.name)
+        observer.begin(record)
         ran = True
         yield record, spec
     except GatewayError as error:

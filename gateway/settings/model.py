@@ -102,6 +102,22 @@ class AuthSettings(Section):
         return self.keys_file is not None or self.keys_in_redis
 
 
+class TelemetrySettings(Section):
+    """To whom traces are told. The standard OTEL_* variables work too. Metrics need no setting: they are at /metrics."""
+
+    otlp_endpoint: str | None = Field(default=None, repr=False)
+    """Address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://127.0.0.1:4318."""
+    capture_content: bool = False
+    """Whether traces hold what was asked and answered: messages, tools and calls with their arguments."""
+
+    @field_validator("otlp_endpoint")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("http://", "https://")):
+            raise PydanticCustomError("urls", "must start with http:// or https://, got '{url}'", {"url": value})
+        return value
+
+
 class SamplingDefaults(Section):
     """Used where a request says nothing."""
 
@@ -214,6 +230,7 @@ class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
     store: StoreSettings = StoreSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     auth: AuthSettings = AuthSettings()
     models: tuple[AnyModel, ...] = (DEFAULT_MODEL,)
 

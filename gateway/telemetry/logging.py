@@ -9,6 +9,8 @@ from typing import TextIO
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """Set by the middleware for the time of one request."""
+trace_id: ContextVar[str] = ContextVar("trace_id", default="")
+"""Set likewise where requests are traced."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -21,6 +23,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
             "request_id": request_id.get() or None,
+            "trace_id": trace_id.get() or None,
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
@@ -29,10 +32,10 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure(level: str = "info", stream: TextIO | None = None) -> None:
-    """Send the gateway's and uvicorn's log lines to a stream (stderr) as JSON."""
+    """Send the log lines of the gateway, of uvicorn and of OpenTelemetry to a stream (stderr) as JSON."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter())
-    for name in ("gateway", "uvicorn"):
+    for name in ("gateway", "uvicorn", "opentelemetry"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level.upper())

@@ -5,19 +5,39 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from parsers import Event, Notice, ToolCallEnd, ToolCallStart
+from parsers import Event, Finish, Notice, ToolCallEnd, ToolCallStart
 
 from .metrics import Metrics
 
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+    from .spans import Spans
+
+CLIENT_GONE = 499
+"""The status of a request whose client did not wait for an answer."""
 log = logging.getLogger("gateway.requests")
+
+
+class Called(NamedTuple):
+    """A call that a model began. `id`: the model's own, where its format has one. `at`: nanoseconds since 1970."""
+
+    place: int
+    name: str
+    id: str | None
+    at: int
 
 
 @dataclass(slots=True)
 class Record:
     """What is known of one generation request so far."""
 
+    asked: str = ""
+    """The model's name as the client wrote it."""
+    operation: str = "chat"
+    """chat, text_completion or embeddings."""
     model: str = "unknown"
     key: str | None = None
     """The name of the API key."""
@@ -31,15 +51,24 @@ class Record:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    response_id: str = ""
     attempted: int = 0
     completed: int = 0
     truncated: int = 0
     refused: int = 0
+    calls: list[Called] = field(default_factory=list)
+    finishes: list[str] = field(default_factory=list)
+    """How the choices ended."""
     notices: Counter[str] = field(default_factory=Counter)
     steps: Counter[str] = field(default_factory=Counter)
     """What holding the turn to the request's demands came to: valid, repaired, retried, reported, failed, declined."""
     started: float = field(default_factory=time.perf_counter)
     first: float | None = None
+    span: "Span | None" = None
+    """Where the request is traced: what it is told as."""
+    keeps: bool = False
+    """Whether what the model says is kept, for the trace."""
 
     def count(self, events: Iterable[Event]) -> None:
         """Take note of what one choice's events tell."""
@@ -48,15 +77,21 @@ class Record:
         for event in events:
             kind = type(event)
             if kind is ToolCallStart:
-                self.attempted += 1
+                self._began(event)
             elif kind is ToolCallEnd:
                 self._ended(event)
             elif kind is Notice:
                 self.notices[event.kind] += 1  # type: ignore[union-attr]
+            elif kind is Finish:
+                self.finishes.append(event.reason)  # type: ignore[union-attr]
 
     def failed(self, status: int, error: str) -> None:
         """The request came to no good end."""
         self.status, self.error = status, error
+
+    def _began(self, event: Any) -> None:
+        self.attempted += 1
+        self.calls.append(Called(event.index, event.name, event.id, time.time_ns()))
 
     def _ended(self, event: Any) -> None:
         if event.complete:
@@ -66,14 +101,17 @@ class Record:
 
 
 class Observer:
-    """Turns finished records into metrics and log lines."""
+    """Turns finished records into metrics, log lines and, where there is somebody who takes them, spans."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: Metrics, spans: "Spans | None" = None) -> None:
         self.metrics = metrics
+        self.spans = spans
 
-    def begin(self, model: str) -> None:
-        """A request for this model (its configured name) is running."""
-        self.metrics.running.labels(model).inc()
+    def begin(self, record: Record) -> None:
+        """The request is running; the record tells its model."""
+        self.metrics.running.labels(record.model).inc()
+        if self.spans is not None:
+            record.span, record.keeps = self.spans.begin(record), self.spans.capture_content
 
     def end(self, record: Record, *, ran: bool) -> None:
         """A request is over. `ran`: `begin` was called for it."""
@@ -82,13 +120,13 @@ class Observer:
         elapsed = time.perf_counter() - record.started
         self._measure(record, elapsed)
         log.info("request", extra={"fields": self._summary(record, elapsed)})
+        if self.spans is not None and record.span is not None:
+            self.spans.end(record.span, record)
 
     def _measure(self, record: Record, elapsed: float) -> None:
         metrics, turn = self.metrics, (record.model, record.format)
         metrics.requests.labels(record.model, str(record.status)).inc()
-        metrics.duration.labels(record.model).observe(elapsed)
-        if record.first is not None:
-            metrics.first_event.labels(record.model).observe(record.first - record.started)
+        self._measure_generation(record, elapsed)
         for counter, amount in (
             (metrics.attempted, record.attempted),
             (metrics.completed, record.completed),
@@ -103,6 +141,18 @@ class Observer:
             metrics.checks.labels(*turn, step).inc(amount)
         for kind in ("prompt", "completion", "cached"):
             metrics.tokens.labels(record.model, kind).inc(getattr(record, f"{kind}_tokens"))
+
+    def _measure_generation(self, record: Record, elapsed: float) -> None:
+        metrics, generation = self.metrics, (record.operation, record.backend, record.model)
+        metrics.duration.labels(*generation, record.error or "").observe(elapsed)
+        if record.first is not None and record.error is None:
+            first = record.first - record.started
+            metrics.first.labels(*generation).observe(first)
+            if record.completion_tokens > 1:
+                metrics.each.labels(*generation).observe((elapsed - first) / (record.completion_tokens - 1))
+        for kind, amount in (("input", record.prompt_tokens), ("output", record.completion_tokens)):
+            if amount:
+                metrics.usage.labels(*generation, kind).observe(amount)
 
     def _summary(self, record: Record, elapsed: float) -> dict[str, Any]:
         first = None if record.first is None else round((record.first - record.started) * 1000, 1)

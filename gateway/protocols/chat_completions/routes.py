@@ -26,6 +26,7 @@ class ChatCompletions(Endpoint[Incoming]):
         """Take the turn and write it down."""
         shape = shape_of(asked)
         async with self.pipeline.open(asked.chat) as turn:
+            turn.answered_as(shape.id)
             if asked.stream:
                 await stream(turn, StreamEncoder(shape), send, keep_alive=self.keep_alive)
                 return

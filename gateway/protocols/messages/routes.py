@@ -29,6 +29,7 @@ class Messages(Endpoint[Incoming]):
         """Take the turn and write it down."""
         shape = Shape(secrets.token_hex(12), asked.chat.model)
         async with self.pipeline.open(asked.chat) as turn:
+            turn.answered_as(shape.id)
             if asked.stream:
                 encoder = StreamEncoder(shape, prompt_tokens=turn.usage.prompt_tokens)
                 await stream(turn, encoder, send, keep_alive=self.keep_alive, sign=PING)

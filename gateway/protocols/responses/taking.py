@@ -44,7 +44,9 @@ async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) ->
 
         async def enter(chat: ChatRequest) -> Turn:
             await stack.aclose()  # the turn before is over
-            return await stack.enter_async_context(pipeline.open(chat))
+            turn = await stack.enter_async_context(pipeline.open(chat))
+            turn.answered_as(asked.shape.id)
+            return turn
 
         chat = asked.chat
         try:

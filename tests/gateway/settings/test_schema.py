@@ -19,6 +19,7 @@ from gateway.settings import (
     Server,
     Settings,
     StoreSettings,
+    TelemetrySettings,
     VllmModel,
 )
 
@@ -48,6 +49,6 @@ def test_the_schema_tells_good_files_from_bad_ones(document: str, valid: bool) -
 def test_every_key_is_explained() -> None:
     page = (COMMITTED.parent / "configuration.md").read_text(encoding="utf-8")
     sections = [Settings, Server, Limits, StoreSettings, SamplingDefaults, VllmModel, EmbeddedModel, ReplayModel]
-    sections += [AuthSettings, ApiKey, KeyLimits]
+    sections += [AuthSettings, ApiKey, KeyLimits, TelemetrySettings]
     keys = {key for section in sections for key in section.model_fields}
     assert {key for key in keys if f"`{key}`" not in page and f"## {key}" not in page} == set()

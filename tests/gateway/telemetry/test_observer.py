@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -71,3 +72,49 @@ def test_no_line_quotes_prompt_or_arguments(tmp_path: Path, lines: io.StringIO) 
     assert "tool_call_invalid" in lines.getvalue()
     for word in ("secret", "Atlantis", "Kelvin"):
         assert word not in lines.getvalue()
+
+
+def test_generations_are_measured_under_standard_names(tmp_path: Path) -> None:
+    metrics = Metrics()
+    pipeline = Pipeline(Catalog([scripted(tmp_path, hermes_call(arguments={"city": 7}))]), Observer(metrics))
+
+    async def walk(**fields: Any) -> None:
+        async with pipeline.open(asked(tools=(WEATHER,), **fields)) as turn:
+            async for _ in turn:
+                pass
+
+    asyncio.run(walk())
+    with pytest.raises(Exception, match="breaks"):
+        asyncio.run(walk(choice="required"))
+
+    def counted(name: str, **labels: str) -> float | None:
+        generation = {"gen_ai_operation_name": "chat", "gen_ai_provider_name": "replay", "gen_ai_request_model": "scripted"}
+        return metrics.registry.get_sample_value(f"gen_ai_{name}", {**generation, **labels})
+
+    assert counted("server_request_duration_seconds_count", error_type="") == 1
+    assert counted("server_request_duration_seconds_count", error_type="tool_call_invalid") == 1
+    assert counted("server_time_to_first_token_seconds_count") == 1, "of good ends only"
+    assert counted("server_time_per_output_token_seconds_count") == 1
+    assert counted("client_token_usage_count", gen_ai_token_type="input") == 1, (
+        "the engine had not told when the turn was refused"
+    )
+    output = counted("client_token_usage_sum", gen_ai_token_type="output")
+    assert output == metrics.registry.get_sample_value("toolwire_tokens_total", {"model": "scripted", "kind": "completion"})
+    assert output
+
+
+def test_a_blocked_event_loop_is_seen() -> None:
+    metrics = Metrics()
+
+    async def block() -> None:
+        watch = asyncio.create_task(metrics.loop_lag.watch())
+        await asyncio.sleep(0.01)
+        time.sleep(0.6)  # noqa: ASYNC251
+        await asyncio.sleep(0.01)
+        watch.cancel()
+
+    assert metrics.registry.get_sample_value("toolwire_event_loop_lag_seconds") == 0
+    asyncio.run(block())
+    lag = metrics.registry.get_sample_value("toolwire_event_loop_lag_seconds")
+    assert lag is not None
+    assert 0.3 < lag < 5

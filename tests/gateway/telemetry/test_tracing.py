@@ -1,0 +1,211 @@
+"""A real gateway that tells its traces to a collector, and one that tells nobody."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.telemetry.tracing import open_tracing
+from tests.support.planned import hermes_call
+from tests.support.server import replay_model, serving
+
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+TURNS = [{"match": "call", "text": hermes_call()}, {"match": None, "text": "Hello!"}]
+TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+ROOT = Path(__file__).parents[3]
+
+
+class Collector:
+    """Takes OTLP over HTTP, as a collector does."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.bodies: list[bytes] = []
+        taken = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                taken.paths.append(self.path)
+                taken.bodies.append(gzip.decompress(body) if self.headers.get("content-encoding") == "gzip" else body)
+                self.send_response(200)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def spans(self) -> dict[str, Any]:
+        """All spans by name, and the resource that they share under `resource`."""
+        from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+        found: dict[str, Any] = {}
+        for body in self.bodies:
+            for group in ExportTraceServiceRequest.FromString(body).resource_spans:
+                found["resource"] = _values(group.resource.attributes)
+                found |= {span.name: span for scope in group.scope_spans for span in scope.spans}
+        return found
+
+
+def _values(attributes: Any) -> dict[str, Any]:
+    return {item.key: getattr(item.value, item.value.WhichOneof("value")) for item in attributes}
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+    running = Collector()
+    thread = threading.Thread(target=running.server.serve_forever, daemon=True)
+    thread.start()
+    yield running
+    running.server.shutdown()
+    running.server.server_close()
+    thread.join()
+
+
+@contextmanager
+def environment(**values: str) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for key, value in values.items():
+            patch.setenv(key, value)
+        yield
+
+
+def test_a_streamed_request_reaches_the_collector(
+    tmp_path: Path, collector: Collector, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = {"models": [replay_model(tmp_path, TURNS)], "telemetry": {"otlp_endpoint": collector.url}}
+    with serving(settings) as gateway:
+        body = {"model": "scripted", "stream": True, "messages": [{"role": "user", "content": "call"}], "tools": [TOOL]}
+        headers = {"traceparent": f"00-{TRACE}-{PARENT}-01", "x-request-id": "mine-7"}
+        answer = gateway.post(body, headers=headers)
+        gateway.post({"model": "unknown", "messages": [{"role": "user", "content": "x"}]}, headers=headers)
+        assert httpx.get(f"{gateway.url}/health").status_code == 200
+    first = json.loads(answer.text.split("\n\n")[0].removeprefix("data: "))
+    assert set(collector.paths) == {"/v1/traces"}
+    spans = collector.spans()
+    assert spans.pop("resource")["service.name"] == "toolwire"
+    assert set(spans) == {"POST /v1/chat/completions", "chat scripted"}, "health is asked too often to be told"
+    chat, request = spans["chat scripted"], spans["POST /v1/chat/completions"]
+    assert (chat.trace_id.hex(), request.trace_id.hex(), request.parent_span_id.hex()) == (TRACE, TRACE, PARENT)
+    assert _values(request.attributes)["http.response.status_code"] == 404, "the second request was the last one"
+    told = _values(chat.attributes)
+    assert told["gen_ai.response.id"] == first["id"]
+    assert told["gen_ai.usage.output_tokens"] > 0
+    (event,) = chat.events
+    assert _values(event.attributes)["gen_ai.tool.name"] == "get_weather"
+    assert b"Paris" not in b"".join(collector.bodies)
+
+
+@pytest.mark.parametrize("path", ["/v1/responses", "/v1/messages"])
+def test_other_protocols_tell_their_ids_too(tmp_path: Path, collector: Collector, path: str) -> None:
+    settings = {"models": [replay_model(tmp_path, TURNS)], "telemetry": {"otlp_endpoint": collector.url, "capture_content": True}}
+    with serving(settings) as gateway:
+        asked = {"input": "hi"} if path == "/v1/responses" else {"messages": [{"role": "user", "content": "hi"}], "max_tokens": 9}
+        answer = httpx.post(gateway.url + path, json={"model": "scripted", **asked}).json()
+    spans = collector.spans()
+    told = _values(spans["chat scripted"].attributes)
+    assert told["gen_ai.response.id"] == answer["id"]
+    assert "Hello!" in told["gen_ai.output.messages"]
+    assert spans["chat scripted"].parent_span_id == spans[f"POST {path}"].span_id
+
+
+def test_the_environment_turns_tracing_on(tmp_path: Path, collector: Collector) -> None:
+    """And nothing else: the framework would tell its own, given the chance."""
+    wanted = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "FASTAPI_OTEL_AUTO_CONFIGURE": "true", "OTEL_SERVICE_NAME": "mine"}
+    with environment(**wanted), serving({"models": [replay_model(tmp_path, TURNS)]}) as gateway:
+        gateway.post({"model": "scripted", "messages": [{"role": "user", "content": "hi"}]})
+    spans = collector.spans()
+    assert spans.pop("resource")["service.name"] == "mine"
+    assert set(spans) == {"POST /v1/chat/completions", "chat scripted"}
+    assert set(collector.paths) == {"/v1/traces"}
+
+
+@pytest.mark.parametrize("off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}])
+def test_the_environment_turns_tracing_off(off: dict[str, str]) -> None:
+    with environment(**off):
+        assert open_tracing("http://127.0.0.1:9") is None
+
+
+def test_a_collector_that_is_not_there_holds_nothing_up(tmp_path: Path) -> None:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+    settings = {"models": [replay_model(tmp_path, TURNS)], "telemetry": {"otlp_endpoint": "http://127.0.0.1:9"}}
+    with serving(settings) as gateway:
+        began = time.perf_counter()
+        assert gateway.post({"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}).status_code == 200
+        assert time.perf_counter() - began < 2
+        left = time.perf_counter()
+    assert time.perf_counter() - left < 8, "the SDK alone would try for ten seconds and more"
+
+
+WITHOUT = """
+import asyncio, sys
+{prepare}
+import gateway.backends.vllm, gateway.middleware.request_context, gateway.pipeline
+assert not any(name.startswith("opentelemetry") for name in sys.modules)
+from gateway.app import House
+from gateway.errors import GatewayError
+from gateway.settings import Settings
+
+async def main():
+    settings = Settings.model_validate({{"models": [{model!r}], "telemetry": {telemetry!r}}})
+    async with House(settings) as house:
+        from gateway.app import create_app
+        create_app(settings, house)
+
+try:
+    asyncio.run(main())
+except GatewayError as error:
+    print(error)
+wanted = ("opentelemetry.sdk", "opentelemetry.exporter", "gateway.telemetry.spans")
+print(sorted(name for name in sys.modules if name.startswith(wanted)))
+"""
+
+
+def run(folder: Path, *, prepare: str = "", telemetry: Any = (), **env: str) -> str:
+    """What a fresh process says that opens the gateway."""
+    code = WITHOUT.format(prepare=prepare, model=replay_model(folder, TURNS), telemetry=dict(telemetry))
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("OTEL_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env={**clean, **env}, timeout=120, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def test_nothing_of_opentelemetry_is_loaded_unless_wanted(tmp_path: Path) -> None:
+    """FastAPI imports its API package by itself; neither what a request passes nor the SDK behind it is loaded."""
+    assert run(tmp_path).strip() == "[]"
+
+
+MISSING = """
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("opentelemetry.sdk") or name.startswith("opentelemetry.exporter"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+
+
+def test_a_setting_without_the_extra_says_what_to_install(tmp_path: Path) -> None:
+    said = run(tmp_path, prepare=MISSING, telemetry={"otlp_endpoint": "http://127.0.0.1:9"})
+    assert "telemetry.otlp_endpoint: install toolwire[otel]" in said
+
+
+def test_variables_without_the_extra_are_warned_of(tmp_path: Path) -> None:
+    said = run(tmp_path, prepare=MISSING, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+    assert "install toolwire[otel]" in said
+    assert "[]" in said.splitlines(), "the gateway starts all the same"
