@@ -16,7 +16,7 @@ from parsers import Tool
 
 from . import schema as wire
 from .messages import decoded_messages
-from .tools import decoded_choice, decoded_function_call, decoded_functions, decoded_tools, places_of
+from .tools import custom_names, decoded_choice, decoded_function_call, decoded_functions, decoded_tools, places_of
 
 SILENT = frozenset(
     {
@@ -63,6 +63,8 @@ class Incoming:
     """The client knows `function_call` only."""
     reasoning: bool = True
     """Thinking text is sent."""
+    custom: frozenset[str] = frozenset()
+    """Tools whose calls are written with their input as text."""
 
 
 def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
@@ -87,7 +89,14 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
         warnings=(*without_effect(body, wire.ChatCompletionRequest, SILENT), *ignored, *history.warnings),
         tool_places=places_of(request),
     )
-    return Incoming(chat, request.stream, options is not None and options.include_usage, legacy, request.include_reasoning)
+    return Incoming(
+        chat=chat,
+        stream=request.stream,
+        include_usage=options is not None and options.include_usage,
+        legacy=legacy,
+        reasoning=request.include_reasoning,
+        custom=custom_names(request.tools),
+    )
 
 
 def _refuse(body: Mapping[str, Any]) -> None:

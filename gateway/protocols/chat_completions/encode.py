@@ -10,6 +10,7 @@ from typing import assert_never
 
 from gateway.chat.events import Batch, TokenLogprob, Usage
 from gateway.errors import GatewayError
+from gateway.protocols.custom_input import InputText
 from parsers import (
     ContentDelta,
     Event,
@@ -79,6 +80,8 @@ class _Choice:
         self._arguments_close = ""
         self._empty_arguments = True
         """The open call has none yet."""
+        self._input: InputText | None = None
+        """Reads the input of the open call, which is a custom tool's."""
         self._wordless = True
         """Neither content nor a call has been written."""
         self.logprobs: list[TokenLogprob] = []
@@ -104,7 +107,7 @@ class _Choice:
             case ToolCallStart(index, name):
                 return self._start(index, name)
             case ToolCallEnd(index, complete):
-                return self._more_arguments(index, "{}") if complete and self._empty_arguments else ""
+                return self._ended(index, complete=complete)
             case Finish(reason):
                 return self._finish(reason)
             case Notice():
@@ -132,12 +135,30 @@ class _Choice:
         call = f'{{"tool_calls":[{{"index":{index},'
         self._arguments, self._arguments_close = f'{self._open}{call}"function":{{"arguments":', "}}]}"
         call_id = self._shape.call_id(self._index, index)
+        if name in self._shape.custom:
+            self._input = InputText()
+            self._arguments, self._arguments_close = f'{self._open}{call}"custom":{{"input":', "}}]}"
+            return self.chunk(f'{call}"id":"{call_id}","type":"custom","custom":{{"name":{quoted(name)},"input":""}}}}]}}')
         return self.chunk(f'{call}"id":"{call_id}","type":"function","function":{{"name":{quoted(name)},"arguments":""}}}}]}}')
 
     def _more_arguments(self, index: int, fragment: str) -> str:
         if self._shape.legacy and index:
             return ""
         self._empty_arguments = False
+        if self._input is not None:
+            fragment = self._input.feed(fragment)
+            if not fragment:
+                return ""
+        return self._delta(fragment)
+
+    def _ended(self, index: int, *, complete: bool) -> str:
+        """What is left to be said of a call that is over."""
+        if self._input is not None:
+            rest, self._input = self._input.finish(), None
+            return self._delta(rest) if rest else ""
+        return self._more_arguments(index, "{}") if complete and self._empty_arguments else ""
+
+    def _delta(self, fragment: str) -> str:
         return f"{self._arguments}{quoted(fragment)}{self._arguments_close}{self._closing() if self.logprobs else self._close}"
 
     def _finish(self, reason: str) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway.errors import RequestError
+from gateway.protocols.custom_input import arguments_of
 from gateway.protocols.validation import missing, wrong_type
 
 from . import schema as wire
@@ -68,8 +68,9 @@ def _assistant(index: int, message: wire.Message, content: Any, legacy: _LegacyI
 
 def _call(place: str, call: wire.ToolCall) -> Message:
     if call.type == "custom":
-        message = f"Unsupported value: '{place}.type' does not support 'custom' on this server."
-        raise RequestError(message, param=f"{place}.type", code="unsupported_value")
+        if call.custom is None:
+            raise missing(f"{place}.custom")
+        return _function_call(wire.FunctionCall(name=call.custom.name, arguments=arguments_of(call.custom.input)), call.id)
     if call.function is None:
         raise missing(f"{place}.function")
     return _function_call(call.function, call.id)

@@ -46,4 +46,5 @@ def shape_of(incoming: Incoming) -> Shape:
         legacy=incoming.legacy,
         named=incoming.chat.tool_choice.mode == "named",
         reasoning=incoming.reasoning,
+        custom=incoming.custom,
     )

@@ -37,12 +37,20 @@ class FunctionCall(Body):
     arguments: Arguments = ""
 
 
+class CustomCall(Body):
+    """A custom tool's call in the history."""
+
+    name: str
+    input: str = ""
+
+
 class ToolCall(Body):
     """A call with its id; which of the inner objects must be there depends on `type`."""
 
     id: str | None = None
     type: str = "function"
     function: FunctionCall | None = None
+    custom: CustomCall | None = None
 
 
 class Message(Body):
@@ -68,11 +76,34 @@ class Function(Body):
     strict: bool = False
 
 
+class Grammar(Body):
+    """What a custom tool's input must look like."""
+
+    syntax: Literal["lark", "regex"]
+    definition: str
+
+
+class CustomFormat(Body):
+    """`grammar` must be there for that type."""
+
+    type: Literal["text", "grammar"] = "text"
+    grammar: Grammar | None = None
+
+
+class Custom(Body):
+    """A tool that takes text."""
+
+    name: ToolName
+    description: str = ""
+    format: CustomFormat = CustomFormat()
+
+
 class Tool(Body):
     """A tool; which of the inner objects must be there depends on `type`."""
 
     type: str = "function"
     function: Function | None = None
+    custom: Custom | None = None
 
 
 class JsonSchema(Body):

@@ -25,6 +25,8 @@ class Shape:
     named: bool = False
     """The client named the one function to call; OpenAI finishes such an answer with `stop`."""
     reasoning: bool = True
+    custom: frozenset[str] = frozenset()
+    """Tools whose calls are written as `custom`, with their input as text."""
 
     @property
     def id(self) -> str:

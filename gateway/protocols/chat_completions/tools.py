@@ -5,6 +5,7 @@ from typing import Any
 
 from gateway.chat.request import ToolChoice
 from gateway.errors import RequestError
+from gateway.protocols.custom_tools import custom_tool
 from gateway.protocols.tool_schema import check_parameters
 from gateway.protocols.validation import missing, not_among, wrong_type
 from gateway.settings import Limits
@@ -41,7 +42,9 @@ def decoded_tools(tools: Sequence[wire.Tool], limits: Limits) -> tuple[tuple[Too
         if tool.type in HOSTED:
             ignored.append(tool.type)
         else:
-            found.append(_function(_inner(tool, place), f"{place}.function", limits))
+            found.append(
+                _custom(tool, place) if tool.type == "custom" else _function(_inner(tool, place), f"{place}.function", limits)
+            )
     _check_set(found, "tools", limits)
     return tuple(found), tuple(ignored)
 
@@ -50,7 +53,16 @@ def places_of(request: wire.ChatCompletionRequest) -> tuple[str, ...]:
     """Where the parameters of each function stand in the request."""
     if request.functions is not None:
         return tuple(f"functions[{index}].parameters" for index in range(len(request.functions)))
-    return tuple(f"tools[{index}].function.parameters" for index, tool in enumerate(request.tools) if tool.type not in HOSTED)
+    return tuple(
+        f"tools[{index}].{'custom.format' if tool.type == 'custom' else 'function.parameters'}"
+        for index, tool in enumerate(request.tools)
+        if tool.type not in HOSTED
+    )
+
+
+def custom_names(tools: Sequence[wire.Tool]) -> frozenset[str]:
+    """The names of the custom tools."""
+    return frozenset(tool.custom.name for tool in tools if tool.type == "custom" and tool.custom is not None)
 
 
 def decoded_functions(functions: Sequence[wire.Function], limits: Limits) -> tuple[Tool, ...]:
@@ -61,18 +73,23 @@ def decoded_functions(functions: Sequence[wire.Function], limits: Limits) -> tup
 
 
 def _inner(tool: wire.Tool, place: str) -> wire.Function:
-    if tool.type == "custom":
-        remedy = "Declare it as a function with one string argument."
-        raise RequestError(
-            f"Unsupported value: '{place}.type' does not support 'custom' on this server. {remedy}",
-            param=f"{place}.type",
-            code="unsupported_value",
-        )
     if tool.type != "function":
-        raise not_among(f"{place}.type", tool.type, ("function",))
+        raise not_among(f"{place}.type", tool.type, ("function", "custom"))
     if tool.function is None:
         raise missing(f"{place}.function")
     return tool.function
+
+
+def _custom(tool: wire.Tool, place: str) -> Tool:
+    if tool.custom is None:
+        raise missing(f"{place}.custom")
+    custom, grammar = tool.custom, tool.custom.format.grammar
+    if custom.format.type == "text":
+        return custom_tool(custom.name, custom.description)
+    if grammar is None:
+        raise missing(f"{place}.custom.format.grammar")
+    definition = f"{place}.custom.format.grammar.definition"
+    return custom_tool(custom.name, custom.description, (grammar.syntax, grammar.definition), place=definition)
 
 
 def _function(function: wire.Function, place: str, limits: Limits) -> Tool:
@@ -102,19 +119,16 @@ def decoded_choice(choice: Any, tools: Sequence[Tool]) -> ToolChoice:
     if not isinstance(choice, Mapping):
         raise wrong_type("tool_choice", "one of a string or object", choice)
     match choice.get("type"):
-        case "function":
+        case "function" | "custom":
             return named(_name(choice, "tool_choice"), names)
         case "allowed_tools":
             return _allowed(choice, names)
         case "auto" | "none" | "required" | "any" as word:
             return _word(word, names)
-        case "custom":
-            message = "Unsupported value: 'tool_choice.type' does not support 'custom' on this server. Use a function."
-            raise RequestError(message, param="tool_choice.type", code="unsupported_value")
         case None:
             raise missing("tool_choice.type")
         case other:
-            raise not_among("tool_choice.type", str(other), ("function", "allowed_tools"))
+            raise not_among("tool_choice.type", str(other), ("function", "custom", "allowed_tools"))
 
 
 def decoded_function_call(choice: Any, tools: Sequence[Tool]) -> ToolChoice:
@@ -175,12 +189,13 @@ def _allowed(choice: Mapping[str, Any], names: Sequence[str]) -> ToolChoice:
 
 
 def _name(choice: Any, place: str) -> str:
-    """The name in `{"function": {"name": ...}}` or in the flat `{"name": ...}`."""
+    """The name in `{"function": {"name": ...}}` (or `custom`) or in the flat `{"name": ...}`."""
     spec = choice if isinstance(choice, Mapping) else {}
-    inner = spec.get("function")
+    kind = "custom" if spec.get("type") == "custom" else "function"
+    inner = spec.get(kind)
     name = (inner if isinstance(inner, Mapping) else spec).get("name")
     if not isinstance(name, str):
-        raise missing(f"{place}.function.name")
+        raise missing(f"{place}.{kind}.name")
     return name
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.chat.events import Batch, TokenLogprob, Usage
+from gateway.protocols.custom_input import input_of
 from parsers import Event, Finish, Message, ToolCall, fold
 
 from .shape import Shape, logprobs_object, usage_object
@@ -51,10 +52,16 @@ def _message(shape: Shape, choice: int, folded: Message) -> dict[str, Any]:
         message["function_call"] = _function(calls[0])
     elif calls:
         message["tool_calls"] = [
-            {"id": shape.call_id(choice, index), "type": "function", "function": _function(call)}
+            {"id": shape.call_id(choice, index), **_call(call, custom=call.name in shape.custom)}
             for index, call in enumerate(calls)
         ]
     return message
+
+
+def _call(call: ToolCall, *, custom: bool) -> dict[str, Any]:
+    if custom:
+        return {"type": "custom", "custom": {"name": call.name, "input": input_of(call.arguments)}}
+    return {"type": "function", "function": _function(call)}
 
 
 def _function(call: ToolCall) -> dict[str, str]:

@@ -73,8 +73,8 @@ NAMED = {"type": "function", "function": {"name": "g"}}
         ),
         (
             {"messages": [{"role": "assistant", "tool_calls": [{"type": "custom", "custom": {}}]}]},
-            "unsupported_value",
-            "messages[0].tool_calls[0].type",
+            "missing_required_parameter",
+            "messages[0].tool_calls[0].custom.name",
         ),
         ({"stream": "yes"}, "invalid_type", "stream"),
         ({"stream": 1}, "invalid_type", "stream"),
@@ -115,7 +115,7 @@ NAMED = {"type": "function", "function": {"name": "g"}}
         ({"tools": [F, F]}, "invalid_value", "tools[1].function.name"),
         ({"tools": [function(str(i)) for i in range(LIMITS.tools + 1)]}, "array_above_max_length", "tools"),
         ({"tools": [{"type": "robot"}]}, "invalid_value", "tools[0].type"),
-        ({"tools": [{"type": "custom", "custom": {"name": "x"}}]}, "unsupported_value", "tools[0].type"),
+        ({"tools": [{"type": "custom", "custom": {"name": "a b"}}]}, "invalid_value", "tools[0].custom.name"),
         ({"tools": [function(strict="yes")]}, "invalid_type", "tools[0].function.strict"),
         ({"tools": [function(parameters=[])]}, "invalid_type", "tools[0].function.parameters"),
         ({"tool_choice": "required"}, "invalid_value", "tool_choice"),
@@ -125,7 +125,7 @@ NAMED = {"type": "function", "function": {"name": "g"}}
         ({"tools": [F], "tool_choice": {}}, "missing_required_parameter", "tool_choice.type"),
         ({"tools": [F], "tool_choice": {"type": "function"}}, "missing_required_parameter", "tool_choice.function.name"),
         ({"tools": [F], "tool_choice": {"type": "robot"}}, "invalid_value", "tool_choice.type"),
-        ({"tools": [F], "tool_choice": {"type": "custom"}}, "unsupported_value", "tool_choice.type"),
+        ({"tools": [F], "tool_choice": {"type": "custom"}}, "missing_required_parameter", "tool_choice.custom.name"),
         (
             {"tools": [F], "tool_choice": {"type": "allowed_tools", "tools": []}},
             "invalid_value",
