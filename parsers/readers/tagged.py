@@ -177,7 +177,8 @@ class TaggedReader:
         while True:
             match = (whole if at_end else boundary)(enders).search(parser.buffer, start)
             if match is None:
-                self._take(parser, len(parser.buffer))
+                self._take(parser, self._cut_closer(parser, enders, start) if at_end else len(parser.buffer))
+                parser.skip(len(parser.buffer))
                 return False
             if match.start() > parser.at and match.start() >= start:
                 self._take(parser, match.start())
@@ -191,6 +192,11 @@ class TaggedReader:
                 return self._close(parser, match.start(), ender)
             start = match.start() + 1
             self._take(parser, start)
+
+    def _cut_closer(self, parser: "Parser", enders: tuple[str, ...], start: int) -> int:
+        """Where the turn's end cut off a closer: its beginning is framing, not the end of the value."""
+        match = boundary(enders).search(parser.buffer, start)
+        return len(parser.buffer) if match is None else match.start()
 
     def _begins(self, parser: "Parser", *, at_end: bool) -> bool:
         """Whether the text tells by now if the value stands in a CDATA section."""
