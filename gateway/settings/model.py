@@ -159,7 +159,7 @@ class ModelSettings(Section):
     """What a model may do when a call is required and no tool fits: nothing (none), or answer in words through a hidden function
     (no_tool); the client then gets content."""
     parallel_calls: bool = True
-    """Whether the model can make several calls in one turn. If not, each turn ends with its first call, whatever a client asks."""
+    """Whether the model can make several calls in one turn. If not, each turn ends with its first call, whatever is asked."""
     sampling: SamplingDefaults = SamplingDefaults()
 
     @field_validator("tokenizer", "chat_template")
