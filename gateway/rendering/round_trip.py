@@ -25,8 +25,8 @@ def fitting(samples: Sequence[Sample], ending: str) -> list[str]:
     """The formats that read the plain call back, best first.
 
     Best is the one that reads most of the other samples too; among equals the one that would write them as the template does,
-    then the one whose own text agrees with the template's for longest, then the one whose turns end as the template's do, then the one that had least to say about them, then one of the widespread
-    formats, for which there is a template of ours.
+    then the one whose own text agrees with the template's for longest, then the one whose turns end as the template's do, then
+    the one that had least to say about them, then one of the widespread formats, for which there is a template of ours.
     """
     if not samples or not samples[0].message.tool_calls:
         return []
@@ -90,7 +90,7 @@ def _agreement(fmt: Format, sample: Sample) -> int:
 
 
 def _score(fmt: Format, samples: Sequence[Sample], ending: str) -> tuple[int, int, int, bool, int]:
-    """How many samples came back; how many it writes alike, and how long; whether its turns end so; the fewer notices the better."""
+    """How many samples came back; how many it writes alike, for how long; whether its turns end so; fewer notices are better."""
     pairs = [(sample.message, read(fmt, turn_of(fmt, sample))) for sample in samples]
     calls = sum(calls_of(written) == calls_of(back) for written, back in pairs)
     texts = sum(texts_of(written) == texts_of(back) for written, back in pairs)

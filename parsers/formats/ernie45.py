@@ -1,16 +1,16 @@
 """ERNIE 4.5: Hermes calls, and the answer in a block of its own.
 
-    <think>
-    The user wants the weather.
-    </think>
+<think>
+The user wants the weather.
+</think>
 
-    <tool_call>
-    {"name": "get_weather", "arguments": {"city": "Oslo"}}
-    </tool_call>
+<tool_call>
+{"name": "get_weather", "arguments": {"city": "Oslo"}}
+</tool_call>
 
-    <response>
-    It is sunny.
-    </response>
+<response>
+It is sunny.
+</response>
 """
 
 from ..description import Format, content, gap, interleaved, json_call, marker, seq, soft, thinking, unwritten

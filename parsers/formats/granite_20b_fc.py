@@ -1,7 +1,7 @@
 """Granite 20B function calling: a JSON object behind a marker, once per call.
 
-    <function_call> {"name": "get_weather", "arguments": {"city": "Oslo"}}
-    <function_call> {"name": "now", "arguments": {}}
+<function_call> {"name": "get_weather", "arguments": {"city": "Oslo"}}
+<function_call> {"name": "now", "arguments": {}}
 """
 
 from ..description import Format, content, gap, interleaved, json_call, marker, seq

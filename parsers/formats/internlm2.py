@@ -1,7 +1,7 @@
 """InternLM 2.5: one JSON object between special tokens.
 
-    Let me look.<|action_start|><|plugin|>
-    {"name": "get_weather", "parameters": {"city": "Oslo"}}<|action_end|>
+Let me look.<|action_start|><|plugin|>
+{"name": "get_weather", "parameters": {"city": "Oslo"}}<|action_end|>
 """
 
 from ..description import Format, JsonCall, content, gap, interleaved, marker, seq, soft

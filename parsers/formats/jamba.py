@@ -1,8 +1,8 @@
 """Jamba: an array of calls in a block.
 
-    <tool_calls>[
-    {"name": "get_weather", "arguments": {"city": "Oslo"}}
-    ]</tool_calls>
+<tool_calls>[
+{"name": "get_weather", "arguments": {"city": "Oslo"}}
+]</tool_calls>
 """
 
 from ..description import Format, content, either, gap, interleaved, json_call, many, marker, seq, soft

@@ -1,6 +1,6 @@
 """LFM2: a list of Python calls between special tokens; some turns carry JSON there instead.
 
-    <|tool_call_start|>[get_weather(city="Oslo"), now()]<|tool_call_end|>Checking the weather.
+<|tool_call_start|>[get_weather(city="Oslo"), now()]<|tool_call_end|>Checking the weather.
 """
 
 from ..description import Format, content, either, interleaved, json_call, many, marker, python_call, seq, soft, thinking

@@ -1,6 +1,6 @@
 """Phi-4-mini: an array of calls behind the word `functools`; nothing closes it but its own bracket.
 
-    functools[{"name": "get_weather", "arguments": {"city": "Oslo"}}]
+functools[{"name": "get_weather", "arguments": {"city": "Oslo"}}]
 """
 
 from ..description import Format, content, either, interleaved, json_call, many, marker, seq

@@ -1,6 +1,6 @@
 """xLAM: a bare JSON array of calls, which some checkpoints fence, tag, or put behind their thinking.
 
-    [{"name": "get_weather", "arguments": {"city": "Oslo"}}, {"name": "now", "arguments": {}}]
+[{"name": "get_weather", "arguments": {"city": "Oslo"}}, {"name": "now", "arguments": {}}]
 """
 
 from ..description import Format, JsonCall, content, interleaved, many, marker, seq, thinking, unwritten

@@ -44,6 +44,6 @@ def test_positions_know_what_may_follow() -> None:
     assert start.text is not None
     assert start.accepting
     opened = start.markers["<c>"]
-    assert set(opened.openers) == {"{", "\"", "null"}
+    assert set(opened.openers) == {"{", '"', "null"}
     assert not opened.accepting
     assert opened.openers["{"].accepting
