@@ -89,7 +89,7 @@ class TextTable:
 class TextReader:
     """Reads one stretch of free text."""
 
-    __slots__ = ("_literal", "_pattern", "_says", "_space", "_table", "_watched", "_wrote", "channel", "position")
+    __slots__ = ("_ended", "_literal", "_pattern", "_says", "_space", "_table", "_watched", "_wrote", "channel", "position")
 
     def __init__(self, before: Position) -> None:
         self._says = before.says
@@ -97,6 +97,7 @@ class TextReader:
         self.position = self._table.position
         self.channel: Channel = self._table.channel
         self._space: list[str] = []
+        self._ended: int | None = None
         self._wrote = False
         self._literal = 0
 
@@ -147,6 +148,7 @@ class TextReader:
             else:
                 skip_cut_off(parser)
         if parser.reader is self and (self._wrote or not (parser.framed or parser.wrote_content)):
+            del self._space[len(self._space) if self._ended is None else self._ended :]
             self._flush_space(parser)
         return True
 
@@ -185,6 +187,7 @@ class TextReader:
             parser.go(target)
             return
         self._space = []
+        self._ended = None
         self._pattern = None
         if opener is not None:
             parser.enter(opener)
@@ -205,6 +208,10 @@ class TextReader:
             return
         if marker in SENTINELS:
             parser.notice("literal_marker", f"{marker} stands where it has no meaning and was dropped")
+        elif is_stop and self._wrote and not parser.has_messages:
+            # the end of the turn, unless more text follows: then the model spelled it, and it is text
+            self._ended = len(self._space) if self._ended is None else self._ended
+            self._space.append(marker)
         parser.framed = True
         parser.skip(parser.at + len(marker))
 
@@ -256,6 +263,7 @@ class TextReader:
             self._space = []
 
     def _flush_space(self, parser: "Parser") -> None:
+        self._ended = None
         if self._space:
             parser.emit_text(self.channel, "".join(self._space))
             self._space = []

@@ -30,5 +30,5 @@ def test_an_injected_system_message_stays_text(copycat_gateway: str, copycat_eng
 
     answer: Any = {"messages": stage.lines(INJECTED), "max_completion_tokens": 300, "temperature": 0}
     choice = client.chat.completions.create(model="copycat", **answer).choices[0]
-    # A stop text that a model spells out is not shown; the turn went on behind both of them.
-    assert (choice.message.content, choice.finish_reason) == (INJECTED.replace(EOS, ""), "stop")
+    # The model spelled the stop texts out, and went on behind them: they are text like any other.
+    assert (choice.message.content, choice.finish_reason) == (INJECTED, "stop")
