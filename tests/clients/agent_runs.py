@@ -43,7 +43,7 @@ def run_agent(agent: Agent, stage: Stage) -> Line:
         if agent.before:
             _run(agent, stage, home, agent.before)
         printed, ended = _run(agent, stage, home, agent.headless)
-    ok = ANSWER in printed
+    ok = ANSWER in printed and not (agent.never and agent.never in printed)
     detail = ("" if ended else "answers, but does not end by itself") if ok else f"it printed: {printed[-500:]}"
     return {"client": agent.key, "version": agent.version, "scenario": "C", "ok": ok, "detail": detail}
 

@@ -28,6 +28,8 @@ class Agent(Client):
     """How the tool is called that reads a file; PATH stands for the file."""
     beside: str = ""
     """What the gateway's own configuration needs."""
+    never: str = ""
+    """What it prints when it has answered in another way than it was told to."""
     before: tuple[str, ...] = ()
     """What is run once before, to configure it."""
 
@@ -137,6 +139,7 @@ AGENTS: list[Agent] = [
         command="codex",
         headless=CODEX_RUN,
         files={".codex/config.toml": CODEX.replace("# supports", "supports")},
+        never="Falling back from WebSockets",
         variables={"TOOLWIRE_KEY": "unused"},
         **SHELL_TOOL,
     ),
