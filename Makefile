@@ -29,7 +29,7 @@ serve: $(VENV)/.serve ## start the gateway with a small model on http://127.0.0.
 	@exec $(BIN)/toolwire serve $(ARGS)
 
 test: $(VENV)/.dev ## run the tests (ARGS="-k hermes" chooses some)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 test-vllm: $(VENV)/.dev ## run the suite on a real vLLM on this machine's CPU (installs it once)
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install

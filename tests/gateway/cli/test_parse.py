@@ -145,7 +145,7 @@ def test_the_version_is_told() -> None:
 
 def test_formats_are_listed_for_people_and_for_programs() -> None:
     rows = toolwire("formats").stdout.splitlines()
-    assert rows[0].split() == ["FORMAT", "TEMPLATE", "ALIASES"]
+    assert rows[0].split() == ["FORMAT", "REASONING", "PARALLEL", "CONSTRAINT", "ALIASES"]
     listed = json.loads(toolwire("formats", "--json").stdout)
     assert [entry["name"] for entry in listed] == [row.split()[0] for row in rows[1:]]
     hermes = next(entry for entry in listed if entry["name"] == "hermes")

@@ -224,6 +224,8 @@ EXPECTED = {
     "ContextTooLong": (400, "invalid_request_error"),
     "ToolSchemaInvalid": (400, "invalid_request_error"),
     "ToolCallInvalid": (502, "api_error"),
+    "ModelNotAllowed": (403, "permission_error"),
+    "TokenLimitError": (429, "rate_limit_error"),
 }
 
 
