@@ -5,7 +5,7 @@ Names and globs tell nothing about a renamed fine-tune; its own template does.
 
 import json
 from collections.abc import Sequence
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 import parsers
@@ -86,7 +86,8 @@ def _own_text(fmt: Format, sample: Sample) -> str | None:
 
 def _agreement(fmt: Format, sample: Sample) -> int:
     """How many characters the format's own text and the template's have in common at their beginning."""
-    return len(commonprefix([_own_text(fmt, sample) or "", turn_of(fmt, sample).strip()]))
+    pairs = zip(_own_text(fmt, sample) or "", turn_of(fmt, sample).strip(), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _score(fmt: Format, samples: Sequence[Sample], ending: str) -> tuple[int, int, int, bool, int]:
