@@ -11,10 +11,11 @@ from functools import lru_cache
 from .automaton import reachable
 from .description import Format, Marker, Node, Text
 from .dialect import likely_format
-from .events import Event, Notice
+from .events import Notice
 from .message import Tools
 from .parser import Parser as TurnParser
 from .parser import compiled
+from .readers import Reader
 from .readers.boundary import boundary, in_order
 
 
@@ -27,31 +28,10 @@ class Parser(TurnParser):
     """
 
     def __init__(self, fmt: Format, *, tools: Tools = None, opening: str = "", prompt_known: bool = False) -> None:
-        self._start: _Start | None = None
         super().__init__(fmt, tools=tools, opening=opening)
         unknown = fmt.thinks_in_prompt and not opening and not prompt_known
         if unknown:
-            self._start = _Start(fmt.turn)
-
-    def feed(self, text: str) -> list[Event]:
-        if self._start is None:
-            return super().feed(text)
-        if not self._start.told_by(text):
-            return []
-        return self._begin()
-
-    def finish(self, reason: str = "stop") -> list[Event]:
-        """The events that the end of the turn completes; the last one is Finish. `reason` is why the engine stopped."""
-        events = self._begin() if self._start is not None else []
-        return events + super().finish(reason)
-
-    def _begin(self) -> list[Event]:
-        start = self._start
-        assert start is not None
-        self._start = None
-        if start.in_thinking:
-            super().feed(start.opener)
-        return super().feed(start.text)
+            self.reader = _StartReader(fmt.turn, self.reader)
 
     def closing_notices(self) -> list[Notice]:
         """A notice when the content carries a call to a declared tool in another format."""
@@ -64,31 +44,38 @@ class Parser(TurnParser):
         return [Notice("dialect", detail)]
 
 
-class _Start:
-    """The beginning of a turn whose prompt nobody knows: text, until a marker tells whether it was thinking."""
+class _StartReader:
+    """Reads the beginning of a turn whose prompt nobody knows: text, until a marker tells whether it was thinking."""
 
-    def __init__(self, turn: Node) -> None:
-        self.opener, self._closers, others = _start_markers(turn)
+    __slots__ = ("_behind", "_closers", "_opener", "_parts", "_pattern", "_tail")
+
+    def __init__(self, turn: Node, behind: Reader) -> None:
+        self._opener, self._closers, others = _start_markers(turn)
         self._pattern = boundary(in_order([*self._closers, *others]))
+        self._behind = behind
         self._parts: list[str] = []
         self._tail = ""
-        self.in_thinking = False
 
-    @property
-    def text(self) -> str:
-        """All that has arrived."""
-        return "".join(self._parts)
-
-    def told_by(self, text: str) -> bool:
-        """Whether this text brings the marker that tells."""
+    def read(self, parser: TurnParser) -> bool:
+        text = parser.buffer[parser.at :]
+        parser.at = len(parser.buffer)
         self._parts.append(text)
         window = self._tail + text
         match = self._pattern.search(window)
         if match is None or match.group(1) is None:
             self._tail = "" if match is None else window[match.start() :]
             return False
-        self.in_thinking = match.group(1) in self._closers
+        self._begin(parser, self._opener if match.group(1) in self._closers else "")
         return True
+
+    def finish(self, parser: TurnParser) -> bool:
+        self._begin(parser, "")
+        return True
+
+    def _begin(self, parser: TurnParser, opener: str) -> None:
+        """Read the turn from its first character, behind the opener that the prompt must have written."""
+        parser.reader = self._behind
+        parser.buffer, parser.at = opener + "".join(self._parts), 0
 
 
 @lru_cache(maxsize=64)

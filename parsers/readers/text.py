@@ -229,8 +229,11 @@ class TextReader:
         """Text up to `end`: give out what is certain to be text, hold the whitespace behind it."""
         text = parser.buffer[parser.at : end]
         body = text.rstrip()
-        if body and self._wrote and parser.draft is None and not self._space and not parser.muted_tail:
+        if body and self._wrote and parser.draft is None and not parser.muted_tail:
             parser.at += len(body)  # text behind text, as nearly all text is
+            if self._space:
+                body = "".join(self._space) + body
+                self._space, self._ended = [], None
             parser.emit_text(self.channel, body)
         elif body:
             if parser.draft is not None:
