@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections import deque
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -36,3 +37,49 @@ class Bridge(Generic[Item]):
         with self._lock:
             items, self._items = self._items, []
         return items
+
+
+class Slots:
+    """So many may run at once; the others wait in the order they came.
+
+    A slot is given back by the thread that used it, whether or not the event loop that took it still runs.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
+
+    async def acquire(self) -> None:
+        """A slot, once there is one."""
+        loop = asyncio.get_running_loop()
+        granted = loop.create_future()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            self._waiting.append((loop, granted))
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if granted.done() and not granted.cancelled():
+                self.release()  # it came just when it was no longer wanted
+            raise
+
+    def release(self) -> None:
+        """From any thread: the slot goes to whoever waits longest, in a loop that still runs."""
+        with self._lock:
+            while self._waiting:
+                loop, granted = self._waiting.popleft()
+                try:
+                    loop.call_soon_threadsafe(self._grant, granted)
+                except RuntimeError:
+                    continue  # that loop has been closed, and nobody waits in it
+                return
+            self._free += 1
+
+    def _grant(self, granted: "asyncio.Future[None]") -> None:
+        if granted.done():
+            self.release()
+        else:
+            granted.set_result(None)

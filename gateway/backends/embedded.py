@@ -17,7 +17,7 @@ from gateway.errors import BackendGarbled, BackendUnavailable, SettingsError
 
 from . import gguf
 from .base import EngineFacts
-from .bridge import Bridge
+from .bridge import Bridge, Slots
 from .http import EngineHttp
 from .llama import TurnReader, bodies, total
 
@@ -60,7 +60,7 @@ class EmbeddedBackend:
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         self._http = EngineHttp(self._url, api_key=key)
         self._threads = ThreadPoolExecutor(parallel, thread_name_prefix="llama")
-        self._slots = asyncio.Semaphore(parallel)
+        self._slots = Slots(parallel)
         self._jobs: set[_Job] = set()
 
     @asynccontextmanager
@@ -126,9 +126,16 @@ class EmbeddedBackend:
         """Run one choice in a thread once a slot is free; the slot is free again when the thread has left the engine."""
         await self._slots.acquire()
         if self._server is None:
+            self._slots.release()
             return
-        running = asyncio.get_running_loop().run_in_executor(self._threads, self._generate, job, choice, body)
-        running.add_done_callback(lambda _: self._slots.release())
+        asyncio.get_running_loop().run_in_executor(self._threads, self._in_slot, job, choice, body)
+
+    def _in_slot(self, job: _Job, choice: int, body: dict[str, Any]) -> None:
+        """In a worker thread, which gives the slot back itself: the event loop may have been closed by then."""
+        try:
+            self._generate(job, choice, body)
+        finally:
+            self._slots.release()
 
     def _generate(self, job: _Job, choice: int, body: dict[str, Any]) -> None:
         """In a worker thread: the engine calls back with each chunk; True ends the generation."""
