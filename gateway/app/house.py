@@ -55,7 +55,7 @@ class House:
         except SettingsError as error:
             await self.close()
             raise SettingsError(f"models: {model.name}: {error}") from error
-        except BaseException:
+        except BaseException:  # also when the start is cancelled: the engines that were opened must not be left behind
             await self.close()
             raise
         return self

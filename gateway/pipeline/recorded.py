@@ -30,7 +30,7 @@ def recorded(model: str, catalog: Catalog, observer: Observer, *, operation: str
     except (asyncio.CancelledError, GeneratorExit):
         record.failed(CLIENT_GONE, "client_gone")
         raise
-    except Exception:
+    except Exception:  # a fault of ours: the record says so, and the fault goes on
         record.failed(500, "server_error")
         raise
     finally:

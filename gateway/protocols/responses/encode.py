@@ -12,6 +12,7 @@ from typing import Any, assert_never
 
 from gateway.chat.events import Batch, TokenLogprob, Usage
 from gateway.errors import GatewayError
+from gateway.protocols.custom_input import InputText
 from gateway.protocols.logprobs import logprobs_list
 from parsers import (
     ContentDelta,
@@ -24,7 +25,6 @@ from parsers import (
     ToolCallStart,
 )
 
-from .custom import InputText
 from .output import Item, Kind
 from .shape import Shape, error_object, usage_object
 from .tool_set import Target

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gateway.errors import RequestError
+from gateway.protocols.custom_input import arguments_of
 from gateway.protocols.validation import missing, not_among, wrong_type
 
 from .parts import decoded_content, decoded_output, plain_text
 from .search_tool import SEARCH
 from .tool_set import ToolSet, qualified
-from .tools import INPUT
 
 Json = dict[str, Any]
 ROLES = ("user", "assistant", "system", "developer")
@@ -123,7 +123,7 @@ class Conversation:
 
     def _custom_call(self, item: Mapping[str, Any], place: str) -> None:
         text = _text(item, "input", place, default="")
-        self._call(item, json.dumps({INPUT: text}, ensure_ascii=False), place)
+        self._call(item, arguments_of(text), place)
 
     def _call(self, item: Mapping[str, Any], arguments: str, place: str) -> None:
         call_id, name = _text(item, "call_id", place), _text(item, "name", place)

@@ -81,7 +81,7 @@ class Runs:
         task.add_done_callback(lambda _: self._ended(response_id))
         try:
             await asyncio.shield(run.accepted)
-        except Exception:
+        except Exception:  # whatever refused it, nothing of it may be kept
             self._runs.pop((asked.owner, response_id), None)
             await self._records.store.delete(asked.owner, response_id)
             raise

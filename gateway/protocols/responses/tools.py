@@ -9,6 +9,7 @@ from typing import Any
 from gateway.errors import RequestError
 from gateway.planning import schemas
 from gateway.planning.strict_rules import broken_rule
+from gateway.protocols.custom_input import INPUT
 from gateway.protocols.tool_schema import check_parameters
 from gateway.protocols.validation import missing, not_among, validated, wrong_type
 from gateway.settings import Limits
@@ -33,7 +34,6 @@ HOSTED = (
 )
 """Beginnings of the types of tools that run at OpenAI (`web_search_preview_2025_03_11`): there is nothing to run them here."""
 
-INPUT = "input"
 CUSTOM_PARAMETERS: Json = {
     "type": "object",
     "properties": {INPUT: {"type": "string", "description": "The tool's whole input."}},
