@@ -3,7 +3,8 @@
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from . import formats
@@ -12,6 +13,7 @@ from .errors import ParsersError, UnknownFormat
 from .fold import fold
 from .message import Message
 from .parser import Parser
+from .round_trip import same, tools_of
 
 
 @lru_cache(maxsize=1)
@@ -52,14 +54,14 @@ def get(name: str | Format) -> Format:
     raise UnknownFormat(f"there is no format {name!r}{hint} (known: {', '.join(names())})")
 
 
-def detect(render: Callable[[Message], str], messages: tuple[Message, ...]) -> list[str]:
+def detect(render: Callable[[Message], str | None], messages: Sequence[Message]) -> list[str]:
     """The formats that give back the calls of every message from what `render` writes for it; best first.
 
-    A format that also gives back content and reasoning comes before one that does not. `render` may raise for a message
-    that a template cannot write; that message then says nothing.
+    A format that also gives back content and reasoning comes before one that does not. `render` gives None for a message
+    that cannot be written; that message then says nothing.
     """
     scored: list[tuple[int, str]] = []
-    texts = [(message, render(message)) for message in messages]
+    texts = [(message, text) for message in messages if (text := render(message)) is not None]
     for name, fmt in _by_name().items():
         results = [_reads(fmt, text, message) for message, text in texts]
         if results and all(result > 0 for result in results):
@@ -68,10 +70,10 @@ def detect(render: Callable[[Message], str], messages: tuple[Message, ...]) -> l
 
 
 def _reads(fmt: Format, text: str, message: Message) -> int:
-    """0: other calls; 1: the calls; 2: content and reasoning as well."""
-    parser = Parser(fmt, tools=None)
+    """0: other calls; 1: the calls, by the value of their arguments; 2: content and reasoning as well."""
+    parser = Parser(fmt, tools=tools_of(message.tool_calls))
     got = fold(parser.feed(text) + parser.finish("stop"))
-    if [(c.name, c.arguments) for c in got.tool_calls] != [(c.name, c.arguments) for c in message.tool_calls]:
+    if not same(replace(got, content=None, reasoning=None), replace(message, content=None, reasoning=None)):
         return 0
     same_text = (got.content or "").strip() == (message.content or "").strip()
     return 1 + (same_text and (got.reasoning or "").strip() == (message.reasoning or "").strip())

@@ -29,3 +29,21 @@ def test_a_format_is_its_own_name() -> None:
 def test_an_unknown_name_names_the_nearest() -> None:
     with pytest.raises(parsers.UnknownFormat, match=r"'hermess'; did you mean hermes\?"):
         parsers.get("hermess")
+
+
+CALL = parsers.Message(content="Let me look.", tool_calls=(parsers.ToolCall("find", '{"text": "a b", "count": 3}'),))
+SAID = parsers.Message(content="Hello.")
+
+
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "llama4_pythonic", "deepseek_v32", "harmony", "kimi_k3"])
+def test_a_format_is_detected_from_what_is_written(name: str) -> None:
+    fmt = parsers.get(name)
+    assert name in parsers.detect(lambda message: parsers.write(fmt, message), (CALL, SAID))
+
+
+def test_what_cannot_be_written_says_nothing() -> None:
+    hermes = parsers.get("hermes")
+    found = parsers.detect(lambda message: parsers.write(hermes, message) if message is CALL else None, (CALL, SAID))
+    assert "hermes" in found
+    assert "deepseek_v31" not in found
+    assert parsers.detect(lambda message: None, (CALL,)) == []
