@@ -154,6 +154,10 @@ class BackendUnavailable(BackendError):
     retryable = True
 
 
+class BackendBusy(LimitError, BackendError):
+    """The engine itself takes no more requests for now, and says after how many seconds it may (`retry_after`)."""
+
+
 class BackendTimeout(BackendError):
     """The engine did not answer in time."""
 
