@@ -10,6 +10,8 @@ class GatewayError(Exception):
     type = "server_error"
     code: str | None = None
     retryable = False
+    retry_after: float | None = None
+    """Seconds after which the same request may succeed."""
 
     def __init__(self, message: str, *, param: str | None = None, code: str | None = None, status: int | None = None) -> None:
         super().__init__(message)
@@ -113,7 +115,7 @@ class ModelNotAllowed(AuthError):
 
 
 class LimitError(GatewayError):
-    """A limit is reached; `retry_after` is in seconds."""
+    """A limit is reached, until `retry_after` seconds have passed."""
 
     status = 429
     type = "requests"
@@ -137,6 +139,7 @@ class StoreUnavailable(GatewayError):
     status = 503
     code = "store_unavailable"
     retryable = True
+    retry_after = 1.0
 
 
 class BackendError(GatewayError):
@@ -152,6 +155,7 @@ class BackendUnavailable(BackendError):
     status = 503
     code = "backend_unavailable"
     retryable = True
+    retry_after = 1.0
 
 
 class BackendBusy(LimitError, BackendError):

@@ -6,15 +6,18 @@ questions by httpx.
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
 import httpx
 
 from gateway.errors import (
+    BackendBusy,
     BackendError,
     BackendGarbled,
     BackendRefused,
@@ -27,6 +30,8 @@ from gateway.telemetry.tracing import carried
 
 KEEP_ALIVE = 4.0
 """Seconds. Engines on uvicorn drop an idle connection after 5; we let go first."""
+SOON = 1.0
+"""Seconds after which to ask an engine again that was busy and did not say for how long."""
 LONGEST_COMPLAINT = 64 * 1024
 CONFIGURED_WRONG = (401, 403, 404)
 """Statuses of the engine that speak of the gateway's own set-up (its key, the model's name), not of the client's request."""
@@ -69,7 +74,7 @@ class EngineHttp:
         """The answer to a short question."""
         response = await self._ask(method, path, body)
         if response.status_code != 200:
-            raise refusal(response.status_code, response.content, self.url)
+            raise refusal(response.status_code, response.content, self.url, headers=response.headers)
         try:
             return response.json()
         except ValueError:
@@ -118,7 +123,7 @@ class EngineHttp:
             complaint = await response.content.read(LONGEST_COMPLAINT)
         except (aiohttp.ClientError, TimeoutError):
             complaint = b""
-        return refusal(response.status, complaint, self.url)
+        return refusal(response.status, complaint, self.url, headers=response.headers)
 
     async def _ask(self, method: str, path: str, body: Any) -> httpx.Response:
         if self._client is None:
@@ -149,9 +154,11 @@ def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def refusal(status: int, complaint: bytes, url: str) -> GatewayError:
-    """The error that an engine's own error answer becomes."""
+def refusal(status: int, complaint: bytes, url: str, *, headers: Mapping[str, str]) -> GatewayError:
+    """The error that an engine's own error answer becomes. The names in `headers` are found in any case."""
     message = complaint_text(complaint) or f"status {status} without a message"
+    if status == 429:
+        return BackendBusy(f"The engine takes no more requests now: {message}", retry_after=retry_after(headers))
     if status == 400 and TOO_LONG.search(message):
         return ContextTooLong(message)
     if status == 503:
@@ -161,6 +168,18 @@ def refusal(status: int, complaint: bytes, url: str) -> GatewayError:
     if status >= 500:
         return BackendError(f"The engine at {url} failed: {message}")
     return BackendRefused(f"The engine at {url} answered {status}: {message} (check the model's url, engine_model and api_key)")
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds after which to ask again, of `retry-after-ms` or `retry-after` (seconds, or a date); a second where neither tells."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", value := headers.get(name, "").strip()):
+            return float(value) / unit
+    try:
+        date = parsedate_to_datetime(headers.get("retry-after", ""))
+    except ValueError:
+        return SOON
+    return max(0.0, date.timestamp() - time.time())
 
 
 def complaint_text(body: bytes) -> str:

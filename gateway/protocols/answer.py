@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import Iterable, Sequence
 
-from gateway.errors import GatewayError, LimitError, MethodNotAllowed
+from gateway.errors import GatewayError, MethodNotAllowed
 from gateway.middleware.asgi import Message, Send
 
 Headers = list[tuple[bytes, bytes]]
@@ -40,7 +40,7 @@ async def send_error(send: Send, error: GatewayError) -> None:
 def error_headers(error: GatewayError) -> Headers:
     """What the official clients read to decide on a retry, and what HTTP demands beside some statuses."""
     headers: Headers = [(b"x-should-retry", b"true" if error.retryable else b"false")]
-    if isinstance(error, LimitError):
+    if error.retry_after is not None:
         headers.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
     if isinstance(error, MethodNotAllowed):
         headers.append((b"allow", error.allow.encode()))

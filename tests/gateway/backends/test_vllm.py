@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from gateway.backends.vllm import VllmBackend
 from gateway.chat.events import TokenLogprob, Usage
 from gateway.chat.plan import Constraint
 from gateway.errors import (
+    BackendBusy,
     BackendError,
     BackendGarbled,
     BackendRefused,
@@ -55,6 +57,7 @@ class Engine:
 
     def __init__(self, blocks: list[bytes], *, status: int = 200, pause: float = 0.0, cut_short: bool = False) -> None:
         self.blocks, self.status, self.pause, self.cut_short = blocks, status, pause, cut_short
+        self.headers = b""
         self.asked: list[tuple[str, dict[str, str], Any]] = []
         self.connections = 0
         self.left = asyncio.Event()
@@ -84,7 +87,8 @@ class Engine:
             body = json.dumps(known[path]).encode()
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
             return
-        writer.write(b"HTTP/1.1 %d X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n" % self.status)
+        kind = b"content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n"
+        writer.write(b"HTTP/1.1 %d X\r\n%s%s\r\n" % (self.status, kind, self.headers))
         gone = asyncio.create_task(reader.read(1)) if self.pause else None
         for block in self.blocks:
             writer.write(b"%x\r\n%s\r\n" % (len(block), block))
@@ -269,6 +273,26 @@ def test_an_engine_that_refuses(run, kit, status, body, kind, seen):
     told = body.get("error", body.get("detail"))
     told = told["message"] if isinstance(told, dict) else told
     assert (told if isinstance(told, str) else json.dumps(told)) in error.message
+
+
+@pytest.mark.parametrize(
+    ("headers", "least", "most"),
+    [
+        (b"Retry-After: 7\r\n", 7, 7),
+        (b"retry-after-ms: 1500\r\nretry-after: 9\r\n", 1.5, 1.5),
+        (b"retry-after: %s\r\n" % formatdate(time.time() + 3600, usegmt=True).encode(), 3000, 3601),
+        (b"retry-after: yesterday\r\n", 1, 1),
+        (b"", 1, 1),
+    ],
+)
+def test_an_engine_that_is_busy_says_for_how_long(run, kit, headers, least, most):
+    engine = Engine([b'{"error": {"message": "queue is full", "code": 429}}'], status=429)
+    engine.headers = headers
+    error = error_of(run, kit, engine)
+    assert isinstance(error, BackendBusy)
+    assert (error.status, error.code, error.retryable) == (429, "rate_limit_exceeded", True)
+    assert least <= error.retry_after <= most
+    assert "queue is full" in error.message
 
 
 def test_a_refusal_comes_before_the_stream_is_entered(run, kit):
