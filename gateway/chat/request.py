@@ -81,6 +81,8 @@ class ChatRequest:
     template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     """What was broken in earlier turns and has been healed."""
+    strict_history: bool = False
+    """The client wants a broken earlier turn refused instead of healed, whatever the model's entry says."""
     warnings: tuple[str, ...] = ()
     """What was accepted but has no effect; sent to the client as `x-toolwire-warnings`."""
     tool_places: tuple[str, ...] = ()

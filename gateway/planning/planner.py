@@ -53,7 +53,7 @@ def _hidden_tool(request: ChatRequest, spec: ModelSpec) -> tuple[Tool, ...]:
 
 
 def _rendered(request: ChatRequest, spec: ModelSpec, hidden: tuple[Tool, ...]) -> Prompt:
-    if spec.strict_history and request.faults:
+    if (spec.strict_history or request.strict_history) and request.faults:
         place = f"messages[{request.faults[0].index}]"
         raise RequestError(f"{place} is broken: {request.faults[0].reason}.", param=place, code="invalid_history")
     shown = () if request.tool_choice.mode == "none" else (*request.tools, *hidden)

@@ -86,6 +86,7 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
         sampling=_sampling(request),
         template_kwargs=_template_kwargs(request),
         faults=history.faults,
+        strict_history=request.strict_history,
         warnings=(*without_effect(body, wire.ChatCompletionRequest, SILENT), *ignored, *history.warnings),
         tool_places=places_of(request),
     )

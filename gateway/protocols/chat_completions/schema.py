@@ -191,3 +191,4 @@ class ChatCompletionRequest(EngineExtras):
     chat_template: Any = None
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     documents: list[dict[str, Any]] | None = None
+    strict_history: bool = False

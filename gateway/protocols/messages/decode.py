@@ -68,6 +68,7 @@ def _chat(request: wire.CountTokensRequest, limits: Limits, sampling: Sampling, 
         sampling=sampling,
         template_kwargs=_template_kwargs(request, choice),
         faults=history.faults,
+        strict_history=request.strict_history,
         warnings=(*warnings, *ignored, *conversation.warnings, *history.warnings, *_thinking_warnings(request, choice)),
         tool_places=tools.places,
     )

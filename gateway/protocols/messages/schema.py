@@ -100,6 +100,7 @@ class CountTokensRequest(Body):
     thinking: Thinking | None = None
     output_config: OutputConfig | None = None
     output_format: Format | None = None
+    strict_history: bool = False
 
 
 class MessagesRequest(CountTokensRequest):

@@ -109,6 +109,7 @@ def decoded(
         sampling=sampling,
         template_kwargs=_template_kwargs(request),
         faults=history.faults,
+        strict_history=request.strict_history,
         warnings=(
             *without_effect(body, type(request), SILENT),
             *dict.fromkeys(tools.warnings),

@@ -100,6 +100,7 @@ class InputTokensRequest(Body):
     text: TextOptions = TextOptions()
     truncation: Literal["auto", "disabled"] = "disabled"
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    strict_history: bool = False
 
 
 class ResponsesRequest(InputTokensRequest):
