@@ -54,6 +54,17 @@ class BodyTooLarge(RequestError):
     code = "request_too_large"
 
 
+class CodingUnknown(RequestError):
+    """The body is compressed in a way that is not read here; those in `accept` are."""
+
+    status = 415
+    code = "unsupported_media_type"
+
+    def __init__(self, message: str, *, accept: str = "identity") -> None:
+        super().__init__(message)
+        self.accept = accept
+
+
 class MethodNotAllowed(RequestError):
     """This URL knows only other methods: those in `allow`."""
 

@@ -171,7 +171,7 @@ def refusal(status: int, complaint: bytes, url: str, *, headers: Mapping[str, st
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds after which to ask again, of `retry-after-ms` or `retry-after` (seconds, or a date); a second where neither tells."""
+    """Seconds after which to ask again: of `retry-after-ms`, or `retry-after` (seconds or a date); SOON where neither tells."""
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", value := headers.get(name, "").strip()):
             return float(value) / unit

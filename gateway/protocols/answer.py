@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import Iterable, Sequence
 
-from gateway.errors import GatewayError, MethodNotAllowed
+from gateway.errors import CodingUnknown, GatewayError, MethodNotAllowed
 from gateway.middleware.asgi import Message, Send
 
 Headers = list[tuple[bytes, bytes]]
@@ -44,6 +44,8 @@ def error_headers(error: GatewayError) -> Headers:
         headers.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
     if isinstance(error, MethodNotAllowed):
         headers.append((b"allow", error.allow.encode()))
+    if isinstance(error, CodingUnknown):
+        headers.append((b"accept-encoding", error.accept.encode()))
     if error.status in (408, 413):  # the rest of the body may still be coming
         headers.append((b"connection", b"close"))
     return headers

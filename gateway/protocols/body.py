@@ -10,6 +10,8 @@ from gateway.errors import BodyTooLarge, BodyUnreadable, RequestError
 from gateway.middleware.asgi import Message, Receive, Scope
 from gateway.settings import Limits
 
+from .inflate import inflater_of
+
 HINT = "We could not parse the JSON body of your request."
 DRAIN = 8
 """A body that is too long is read on to this multiple of the limit: most clients hear an answer only after they have sent all."""
@@ -34,25 +36,28 @@ async def read_json(scope: Scope, receive: Receive, limits: Limits) -> dict[str,
 
 
 async def read(scope: Scope, receive: Receive, limit: int, *, patience: float = PATIENCE) -> bytes:
-    """The whole body; BodyTooLarge when it is longer than `limit` bytes."""
-    _check_encoding(scope)
+    """The whole body, inflated; BodyTooLarge when it is longer than `limit` bytes."""
+    inflater = inflater_of(scope)
     declared = _declared_length(scope)
     if declared > limit * DRAIN:
         raise _too_large(limit)
     chunks: list[bytes] = []
-    length = 0
+    sent = length = 0
     more = True
-    while more and length <= limit * DRAIN:
+    while more and sent <= limit * DRAIN:
         message = await _next(receive, patience)
         if message["type"] == "http.disconnect":
             raise ClientGone
         chunk = message.get("body", b"")
         more = message.get("more_body", False)
-        length += len(chunk)
+        sent += len(chunk)
         if length <= limit:
-            chunks.append(chunk)
+            chunks.append(chunk if inflater is None else inflater.feed(chunk, limit + 1 - length))
+            length += len(chunks[-1])
     if length > limit:
         raise _too_large(limit)
+    if inflater is not None:
+        inflater.finish()
     return b"".join(chunks)
 
 
@@ -85,13 +90,6 @@ def _value(body: bytes) -> Any:
         if "hex escape" not in str(error):
             raise
         return from_json(HALF_PAIR.sub(rb"\1\\ufffd", body, count=MOST_HALVES), allow_inf_nan=False)
-
-
-def _check_encoding(scope: Scope) -> None:
-    for name, value in scope["headers"]:
-        if name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"):
-            message = "The body is compressed (content-encoding), which is not supported here. Send it as plain JSON."
-            raise RequestError(message, status=415, code="unsupported_media_type")
 
 
 def _declared_length(scope: Scope) -> int:

@@ -117,12 +117,3 @@ def test_a_body_that_stops_coming() -> None:
     with pytest.raises(RequestError, match="stopped coming") as caught:
         asyncio.run(read({"headers": []}, receive, 15, patience=0.01))
     assert (caught.value.status, caught.value.code) == (408, "request_timeout")
-
-
-@pytest.mark.parametrize("encoding", [b"gzip", b" BR "])
-def test_a_compressed_body_is_refused_before_it_is_read(encoding: bytes) -> None:
-    client = Client([b"{}"])
-    with pytest.raises(RequestError, match="plain JSON") as caught:
-        asyncio.run(read({"headers": [(b"content-encoding", encoding)]}, client.receive, 15))
-    assert (caught.value.status, caught.value.code, client.taken) == (415, "unsupported_media_type", 0)
-    assert asyncio.run(read({"headers": [(b"content-encoding", b"identity")]}, client.receive, 15)) == b"{}"
