@@ -115,6 +115,7 @@ def _results(look: Look) -> Check:
     rule = {
         "any": "as they came",
         "nine": "as nine letters or digits, by hash",
+        "counted": "as numbers, counted over the conversation",
         "named": "as functions.NAME:NUMBER, counted over the conversation",
     }[look.can.id_rule]
     bare = {"role": "tool", "content": "needleresult"}

@@ -19,7 +19,7 @@ def with_ids(chat: Sequence[Chat], rule: IdRule) -> list[Chat]:
     for message in chat:
         calls = []
         for call in message.get("tool_calls") or ():
-            ids[call["id"]] = nine_characters(call["id"]) if rule == "nine" else f"functions.{call['function']['name']}:{number}"
+            ids[call["id"]] = _of_call(call, number, rule)
             calls.append({**call, "id": ids[call["id"]]})
             number += 1
         if calls:
@@ -28,6 +28,12 @@ def with_ids(chat: Sequence[Chat], rule: IdRule) -> list[Chat]:
             message = {**message, "tool_call_id": _of_result(message["tool_call_id"], ids, rule)}
         rewritten.append(message)
     return rewritten
+
+
+def _of_call(call: Chat, number: int, rule: IdRule) -> str:
+    if rule == "nine":
+        return nine_characters(call["id"])
+    return str(number) if rule == "counted" else f"functions.{call['function']['name']}:{number}"
 
 
 def nine_characters(call_id: str) -> str:

@@ -61,8 +61,8 @@ def probe(template: Template) -> Capabilities:
     lists = not look.shows([USER], "needleuser") and look.shows([parted("needleuser")], "needleuser")
     found = _call_form(look)
     history = found or History()
-    if found and history.ids == "any" and _wants_nine(look, history):
-        history = History(history.arguments, history.content, "nine")
+    if found and history.ids == "any":
+        history = History(history.arguments, history.content, _id_rule(look, history))
     parallel = all(
         look.shows(history.two(), f"{needle}1", f"{needle}2", tools=[TOOL]) for needle in ("needlevalue", "needleresult")
     )
@@ -132,6 +132,20 @@ def _header(look: Probe) -> str:
     prompts = [look.generation(thinking=thinking) for thinking in (None, True, False)]
     shorter = (generation for generation in prompts if header.startswith(generation))
     return min(filter(None, shorter), key=len, default=header)
+
+
+def _id_rule(look: Probe, history: History) -> IdRule:
+    if _wants_nine(look, history):
+        return "nine"
+    return "counted" if _counts(look, history) else "any"
+
+
+def _counts(look: Probe, history: History) -> bool:
+    """It numbers the calls itself and finds their results by the ids, so that two calls of one id would share a result."""
+    text = look.text(history.two(), [TOOL]) or ""
+    called, _, results = text[text.find("needleuser") :].partition("needlevalue2")
+    named = history.id(1) in text or history.id(2) in text
+    return not named and all(f'"{number}"' in part for number in (0, 1) for part in (called, results))
 
 
 def _wants_nine(look: Probe, history: History) -> bool:

@@ -12,8 +12,9 @@ Messages = Sequence[Mapping[str, Any]]
 Tools = Sequence[Mapping[str, Any]]
 ArgumentForm = Literal["mapping", "string"]
 CallContent = Literal["empty", "null", "missing"]
-IdRule = Literal["any", "nine", "named"]
-"""What tool call ids must be: anything; nine letters or digits; `functions.NAME:NUMBER`, counted over the conversation."""
+IdRule = Literal["any", "nine", "named", "counted"]
+"""What tool call ids must be: anything; nine letters or digits; `functions.NAME:NUMBER` or a mere number, counted over the
+conversation."""
 
 LONG_ID = "call_abc123xyz"
 USER: Mapping[str, Any] = {"role": "user", "content": "needleuser"}

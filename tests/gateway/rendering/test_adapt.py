@@ -220,6 +220,24 @@ def test_foreign_ids_are_hashed_to_nine_characters(body: str) -> None:
     assert "[call00001]" in show(chat(body), CALLS)[0]  # already of that kind
 
 
+COUNTED = (
+    "{% set seen = namespace(ids=[]) %}"
+    "{% for m in messages %}{% for c in m.tool_calls or [] %}{% set seen.ids = seen.ids + [c.id] %}{% endfor %}{% endfor %}"
+    "{% set at = namespace(n=0) %}{% for m in messages %}<{{ m.role }}>{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}[\"{{ at.n }}\" {{ c.function.name }} {{ c.function.arguments | tojson }}]"
+    "{% set at.n = at.n + 1 %}{% endfor %}"
+    "{% if m.role == 'tool' %}(\"{{ seen.ids.index(m.tool_call_id) }}\"){% endif %}{% endfor %}"
+)
+
+
+def test_a_template_that_counts_calls_finds_the_result_of_each_though_clients_use_an_id_again() -> None:
+    turn = {"role": "assistant", "content": "", "tool_calls": [{**PARIS, "id": "call_0"}]}
+    messages = [USER, turn, result("call_0", "clear"), USER, turn, result("call_0", "rain")]
+    text, _ = show(COUNTED, messages)
+    assert '<tool>clear("0")' in text
+    assert '<tool>rain("1")' in text
+
+
 def test_ids_are_left_alone_elsewhere() -> None:
     messages = [USER, {"role": "assistant", "content": "", "tool_calls": [{**PARIS, "id": "call_abc-1"}]}]
     assert "[call_abc-1]" in show(chat(calls("[{{ c.id }}]" + TO_JSON)), messages)[0]
