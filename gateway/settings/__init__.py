@@ -1,5 +1,6 @@
 """The configuration: what it may say (`model`) and how it is read (`source`)."""
 
+from .guards import GuardSettings
 from .keys import ApiKey, KeyLimits, hash_of, masked, new_secret, read_key, read_keys
 from .model import (
     AnyModel,
@@ -15,8 +16,9 @@ from .model import (
     TelemetrySettings,
     VllmModel,
     json_schema,
-    nearest,
 )
+from .recordings import Recorded, RecordingSettings
+from .section import nearest
 from .source import load
 
 __all__ = [
@@ -24,9 +26,12 @@ __all__ = [
     "ApiKey",
     "AuthSettings",
     "EmbeddedModel",
+    "GuardSettings",
     "KeyLimits",
     "Limits",
     "ModelSettings",
+    "Recorded",
+    "RecordingSettings",
     "ReplayModel",
     "SamplingDefaults",
     "Server",

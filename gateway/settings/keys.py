@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from gateway.errors import SettingsError
 
-from .model import Section
+from .section import Section
 
 BEGINNING = "tw-"
 KEY_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"

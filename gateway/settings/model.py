@@ -1,31 +1,18 @@
 """The configuration as frozen models: every key, its type, its default and what it means."""
 
-import difflib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
+
+from .guards import GuardSettings
+from .recordings import Recorded, RecordingSettings
+from .section import Section, beside
 
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$"
 MODEL_ALIAS = r"^[A-Za-z0-9*][A-Za-z0-9._:/@+*-]*$"
 BACKENDS = ("vllm", "embedded", "replay")
-
-
-class Section(BaseModel):
-    """A group of keys. Unknown ones are refused here, where the known ones can be named."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _only_known_keys(cls, raw: Any) -> Any:
-        for key in raw if isinstance(raw, Mapping) else ():
-            if key not in cls.model_fields:
-                hint = nearest(str(key), cls.model_fields) or f"known keys: {', '.join(cls.model_fields)}"
-                raise PydanticCustomError("unknown_key", "unknown key '{key}'; {hint}", {"key": str(key), "hint": hint})
-        return raw
 
 
 class Server(Section):
@@ -160,6 +147,9 @@ class ModelSettings(Section):
     (no_tool); the client then gets content."""
     parallel_calls: bool = True
     """Whether the model can make several calls in one turn. If not, each turn ends with its first call, whatever is asked."""
+    recorder: Recorded = "off"
+    """Which turns go into the files of `recordings`: none, those that failed or were remarkable (errors), all."""
+    guards: GuardSettings = GuardSettings()
     sampling: SamplingDefaults = SamplingDefaults()
 
     @field_validator("tokenizer", "chat_template")
@@ -232,6 +222,7 @@ class Settings(Section):
     store: StoreSettings = StoreSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     auth: AuthSettings = AuthSettings()
+    recordings: RecordingSettings = RecordingSettings()
     models: tuple[AnyModel, ...] = (DEFAULT_MODEL,)
 
     @field_validator("models")
@@ -259,21 +250,6 @@ class Settings(Section):
                 "auth", "auth: keys_in_redis needs a Redis: add  store: {{kind: redis, url: redis://HOST:PORT/0}}"
             )
         return self
-
-
-def nearest(word: str, known: Any) -> str | None:
-    """`did you mean 'x'?` when something known is close."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else None
-
-
-def beside(value: str, info: ValidationInfo) -> str:
-    """A path as written in the file, seen from the file's folder. What is not there is left as it is (a hub id)."""
-    folder = (info.context or {}).get("folder")
-    if folder is None or Path(value).is_absolute():
-        return value
-    found = Path(folder) / Path(value).expanduser()
-    return str(found) if found.exists() or value.startswith(("./", "../")) else value
 
 
 def json_schema() -> dict[str, Any]:

@@ -10,7 +10,9 @@ import yaml
 from pydantic import ValidationError
 
 from gateway.errors import SettingsError
-from gateway.settings.model import BACKENDS, Settings, nearest
+
+from .model import BACKENDS, Settings
+from .section import nearest
 
 PREFIX = "TOOLWIRE_"
 DEFAULT_FILE = "toolwire.yaml"

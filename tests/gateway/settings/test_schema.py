@@ -12,8 +12,10 @@ from gateway.settings import (
     ApiKey,
     AuthSettings,
     EmbeddedModel,
+    GuardSettings,
     KeyLimits,
     Limits,
+    RecordingSettings,
     ReplayModel,
     SamplingDefaults,
     Server,
@@ -49,6 +51,6 @@ def test_the_schema_tells_good_files_from_bad_ones(document: str, valid: bool) -
 def test_every_key_is_explained() -> None:
     page = (COMMITTED.parent / "configuration.md").read_text(encoding="utf-8")
     sections = [Settings, Server, Limits, StoreSettings, SamplingDefaults, VllmModel, EmbeddedModel, ReplayModel]
-    sections += [AuthSettings, ApiKey, KeyLimits, TelemetrySettings]
+    sections += [AuthSettings, ApiKey, KeyLimits, TelemetrySettings, RecordingSettings, GuardSettings]
     keys = {key for section in sections for key in section.model_fields}
     assert {key for key in keys if f"`{key}`" not in page and f"## {key}" not in page} == set()
