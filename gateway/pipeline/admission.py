@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -12,9 +11,11 @@ from typing import Literal
 from gateway.errors import LimitError, StoreUnavailable, TokenLimitError
 from gateway.middleware.caller import caller
 from gateway.settings import ApiKey
-from gateway.store import Limiter, MemoryLimiter, Standing, Verdict
+from gateway.store import Limiter, MemoryLimiter, Verdict
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Record
+
+from .standing import duration, standing_headers
 
 PAUSE = 1.0
 """Seconds in which a store that could not be reached is left alone, so that not every request waits for it."""
@@ -41,7 +42,7 @@ class Admission:
             return
         key, lease = asking.key, uuid.uuid4().hex
         limiter, verdict = await self._enter(key, lease)
-        asking.headers[:] = _headers(verdict)
+        asking.headers[:] = standing_headers(verdict)
         if verdict.refused:
             self._metrics.limited.labels(verdict.refused).inc()
             raise _refusal(verdict, key)
@@ -89,7 +90,7 @@ class Admission:
 
 def _refusal(verdict: Verdict, key: ApiKey) -> LimitError:
     limits, wait = key.limits, verdict.retry_after
-    again = f"Please try again in {_duration(wait)}."
+    again = f"Please try again in {duration(wait)}."
     if verdict.refused == "concurrent":
         return LimitError(f"Too many requests at once: this key may have {limits.concurrent_requests}. {again}", retry_after=wait)
     if verdict.refused == "tokens":
@@ -99,26 +100,3 @@ def _refusal(verdict: Verdict, key: ApiKey) -> LimitError:
     return LimitError(
         f"Rate limit reached for requests per minute (RPM): Limit {limits.requests_per_minute}. {again}", retry_after=wait
     )
-
-
-def _headers(verdict: Verdict) -> list[tuple[bytes, bytes]]:
-    """How the limits stand, in OpenAI's headers."""
-    headers: list[tuple[bytes, bytes]] = []
-    for kind, standing in ((b"requests", verdict.requests), (b"tokens", verdict.tokens)):
-        headers += _of(kind, standing) if standing else []
-    return headers
-
-
-def _of(kind: bytes, standing: Standing) -> list[tuple[bytes, bytes]]:
-    said = {b"limit": str(standing.limit), b"remaining": str(standing.remaining), b"reset": _duration(standing.reset)}
-    return [(b"x-ratelimit-" + what + b"-" + kind, text.encode()) for what, text in said.items()]
-
-
-def _duration(seconds: float) -> str:
-    """As Go writes it: 12ms, 1.5s, 1m0s."""
-    if seconds < 1:
-        return f"{math.ceil(seconds * 1000)}ms"
-    if seconds < 60:
-        return f"{math.ceil(seconds * 1000) / 1000:g}s"
-    whole = math.ceil(seconds)
-    return f"{whole // 60}m{whole % 60}s"

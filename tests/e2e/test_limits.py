@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +78,19 @@ def test_anthropics_client(gateway: Gateway, keys: dict[str, str]) -> None:
         with pytest.raises(anthropic.RateLimitError) as refused:
             client.messages.create(model="scripted", max_tokens=9, messages=HI)
         told: Any = refused.value.body
+        headers = refused.value.response.headers
         assert told["error"]["type"] == "rate_limit_error"
-        assert int(refused.value.response.headers["retry-after"]) >= 1
+        assert int(headers["retry-after"]) >= 1
+        standing = [headers[f"anthropic-ratelimit-requests-{what}"] for what in ("limit", "remaining")]
+        assert standing == ["1", "0"]
+        reset = datetime.fromisoformat(headers["anthropic-ratelimit-requests-reset"])
+        assert 0 <= (reset - datetime.now(UTC)).total_seconds() <= 62
+        assert "anthropic-ratelimit-tokens-limit" not in headers
 
 
 def test_tokens_per_minute(gateway: Gateway, keys: dict[str, str]) -> None:
     first = post(gateway, keys["tokens"])
-    assert first.headers["x-ratelimit-remaining-tokens"] == "5"
+    assert first.headers["x-ratelimit-remaining-tokens"] == first.headers["anthropic-ratelimit-tokens-remaining"] == "5"
     assert first.json()["usage"]["total_tokens"] >= 5
     with openai.OpenAI(base_url=gateway.base_url, api_key=keys["tokens"], max_retries=0) as client:
         with pytest.raises(openai.RateLimitError) as refused:
