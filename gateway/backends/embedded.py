@@ -156,8 +156,7 @@ class _JobReader:
     """Puts the choices of one request together."""
 
     def __init__(self, plan: Plan, ends: frozenset[str]) -> None:
-        top = plan.sampling.top_logprobs
-        self._turns = [TurnReader(choice, ends=ends, top_logprobs=top) for choice in range(plan.sampling.n)]
+        self._turns = [TurnReader(choice, plan.sampling, ends=ends) for choice in range(plan.sampling.n)]
         self._running = len(self._turns)
 
     @property

@@ -5,6 +5,7 @@ from typing import Any
 
 from gateway.chat.events import Piece, TokenLogprob, Usage
 from gateway.chat.plan import Plan
+from gateway.chat.request import Sampling
 from gateway.errors import BackendError, BackendGarbled, BackendRefused, BackendUnavailable, ContextTooLong, GatewayError
 
 from .gguf import GgufModel
@@ -30,6 +31,8 @@ def bodies(plan: Plan, model: GgufModel) -> list[dict[str, Any]]:
     # Where the vocabulary lacks the format's end of turn, the model spells it, and only a stop text ends the turn.
     if stop := [*sampling.stop, *(text for text in plan.stop_token_texts if text not in model.ends)]:
         body["stop"] = stop
+    if sampling.stop:
+        body["verbose"] = True  # only then the engine tells which text ended the answer
     if plan.constraint is not None:
         body["grammar"] = grammar_for(plan.constraint, model.control)
     if sampling.seed is None:
@@ -50,12 +53,13 @@ def _prompt(plan: Plan, model: GgufModel) -> Any:
 class TurnReader:
     """Reads one choice's chunks. The text of an end-of-turn token is held until it is known to have ended it, then dropped."""
 
-    def __init__(self, choice: int, *, ends: frozenset[str], top_logprobs: int | None) -> None:
+    def __init__(self, choice: int, sampling: Sampling, *, ends: frozenset[str]) -> None:
         self.finished = False
         self.usage = Usage(0, 0)
         self._choice = choice
         self._ends = tuple(ends)
-        self._top = top_logprobs or 0
+        self._stops = sampling.stop
+        self._top = sampling.top_logprobs or 0
         self._held: Piece | None = None
 
     def read(self, chunk: Mapping[str, Any]) -> Iterator[Piece]:
@@ -64,10 +68,11 @@ class TurnReader:
             raise refusal(chunk["error"])
         if "usage" in chunk:
             self.usage = _usage(chunk["usage"])
+        word = (chunk.get("__verbose") or {}).get("stopping_word")
         for choice in chunk.get("choices") or ():
-            yield from self._piece(choice)
+            yield from self._piece(choice, word if word in self._stops else None)
 
-    def _piece(self, choice: Mapping[str, Any]) -> Iterator[Piece]:
+    def _piece(self, choice: Mapping[str, Any], stop: str | None) -> Iterator[Piece]:
         text, finish = choice.get("text") or "", choice.get("finish_reason")
         if finish not in (None, "stop", "length"):
             raise BackendGarbled(f"The engine ended the answer with '{finish}'.")
@@ -75,7 +80,8 @@ class TurnReader:
             return
         if (held := self._release(finish)) is not None:
             yield held
-        piece = Piece(self._choice, text, None, finish, None, _logprobs(choice.get("logprobs"), self._top))
+        logprobs = _logprobs(choice.get("logprobs"), self._top)
+        piece = Piece(self._choice, text, None, finish, None, logprobs, stop if finish == "stop" else None)
         if finish is not None:
             self.finished = True
         elif text.endswith(self._ends):

@@ -66,10 +66,18 @@ def test_max_tokens_ends_with_length(smol, run, kit):
     assert pieces[-1].usage.completion_tokens == 5
 
 
-def test_a_stop_text_ends_the_answer_and_is_not_part_of_it(smol, run, kit):
-    pieces = run(kit.read_all(smol, kit.plan(FRANCE, temperature=0, max_tokens=40, stop=(" is",))))
-    assert kit.text_of(pieces) == "The capital of France"
-    assert [piece.finish_reason for piece in pieces if piece.finish_reason] == ["stop"]
+@pytest.mark.parametrize("stops", [(" is",), ("never", "al of", " is", "capital of France is")])
+def test_a_stop_text_ends_the_answer_is_told_and_is_not_part_of_it(smol, run, kit, stops):
+    pieces = run(kit.read_all(smol, kit.plan(FRANCE, temperature=0, max_tokens=40, stop=stops)))
+    stop = stops[len(stops) // 3]
+    assert kit.text_of(pieces) == "The capital of France".partition(stop)[0]
+    assert [(piece.finish_reason, piece.stop) for piece in pieces if piece.finish_reason] == [("stop", stop)]
+
+
+@pytest.mark.parametrize("wishes", [{"max_tokens": 3}, {"max_tokens": 40}, {"max_tokens": 40, "stop_token_texts": ("Paris",)}])
+def test_only_a_stop_text_of_the_request_is_told(smol, run, kit, wishes):
+    pieces = run(kit.read_all(smol, kit.plan(FRANCE, temperature=0, stop=("never",), **wishes)))
+    assert [piece.stop for piece in pieces] == [None] * len(pieces)
 
 
 def test_an_end_of_turn_that_the_vocabulary_lacks_stops_as_text(smol, run, kit):
