@@ -17,6 +17,7 @@ from .model import (
     VllmModel,
     json_schema,
 )
+from .pool import BreakerSettings, HealthSettings, PoolSettings, QueueSettings
 from .recordings import Recorded, RecordingSettings
 from .section import nearest
 from .source import load
@@ -25,11 +26,15 @@ __all__ = [
     "AnyModel",
     "ApiKey",
     "AuthSettings",
+    "BreakerSettings",
     "EmbeddedModel",
     "GuardSettings",
+    "HealthSettings",
     "KeyLimits",
     "Limits",
     "ModelSettings",
+    "PoolSettings",
+    "QueueSettings",
     "Recorded",
     "RecordingSettings",
     "ReplayModel",

@@ -7,6 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from .guards import GuardSettings
+from .pool import PoolSettings
 from .recordings import Recorded, RecordingSettings
 from .section import Section, beside
 
@@ -22,6 +23,10 @@ class Server(Section):
     """Address to listen on."""
     port: int = Field(default=8000, ge=0, le=65535)
     """Port to listen on; 0 takes a free one."""
+    drain: float = Field(default=30.0, ge=0)
+    """Seconds that running answers get to end once the gateway is told to stop; new requests are refused in the meantime."""
+    write_timeout: float = Field(default=60.0, gt=0)
+    """Seconds after which a client that takes nothing of what it is sent loses its connection."""
 
 
 class Limits(Section):
@@ -150,6 +155,8 @@ class ModelSettings(Section):
     recorder: Recorded = "off"
     """Which turns go into the files of `recordings`: none, those that failed or were remarkable (errors), all."""
     guards: GuardSettings = GuardSettings()
+    fallback: str | None = None
+    """Another entry's name, which answers when no engine of this one can."""
     sampling: SamplingDefaults = SamplingDefaults()
 
     @field_validator("tokenizer", "chat_template")
@@ -163,19 +170,22 @@ class VllmModel(ModelSettings):
 
     backend: Literal["vllm"]
     urls: tuple[str, ...] = ()
-    """Address of the server, such as http://127.0.0.1:8001."""
+    """Addresses of its replicas, such as http://127.0.0.1:8001."""
     engine_model: str | None = None
     """The name vLLM serves it under; default: the first one it lists."""
     api_key: str | None = Field(default=None, repr=False)
     """Sent to the engine as bearer token."""
+    pool: PoolSettings = PoolSettings()
 
     @model_validator(mode="after")
-    def _has_a_url(self) -> Self:
-        if len(self.urls) != 1:
-            raise PydanticCustomError("urls", "backend vllm needs one address: add  urls: [http://HOST:PORT]")
-        for url in self.urls:
+    def _has_urls(self) -> Self:
+        if not self.urls:
+            raise PydanticCustomError("urls", "backend vllm needs an address: add  urls: [http://HOST:PORT]")
+        for place, url in enumerate(self.urls):
             if not url.startswith(("http://", "https://")):
                 raise PydanticCustomError("urls", "urls must start with http:// or https://, got '{url}'", {"url": url})
+            if url in self.urls[:place]:
+                raise PydanticCustomError("urls", "urls has the same address twice; remove one")
         return self
 
 
@@ -240,6 +250,17 @@ class Settings(Section):
                     )  # fmt: skip
                 owners[name] = place
         return models
+
+    @model_validator(mode="after")
+    def _fallbacks_are_others(self) -> Self:
+        names = [model.name for model in self.models]
+        for place, model in enumerate(self.models):
+            if model.fallback is not None and (model.fallback == model.name or model.fallback not in names):
+                raise PydanticCustomError(
+                    "fallback", "models[{place}].fallback: '{name}' is no other entry's name; there are: {names}",
+                    {"place": place, "name": model.fallback, "names": ", ".join(names)},
+                )  # fmt: skip
+        return self
 
     @model_validator(mode="after")
     def _keys_have_one_home(self) -> Self:

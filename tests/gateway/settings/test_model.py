@@ -10,7 +10,7 @@ from gateway.settings import EmbeddedModel, ReplayModel, VllmModel, load
 REFUSED = {
     "serve: {}": "unknown key; did you mean 'server'?",
     "server: {prot: 1}": "server.prot: unknown key; did you mean 'port'?",
-    "server: {zzz: 1}": "server.zzz: unknown key; known keys: host, port",
+    "server: {zzz: 1}": "server.zzz: unknown key; known keys: host, port, drain, write_timeout",
     "server: {port: eighty}": "server.port: expected a valid integer, unable to parse string as an integer, got 'eighty'",
     "server: {port: 70000}": "server.port: expected less than or equal to 65535, got 70000",
     "limits: {body_bytes: [1]}": "limits.body_bytes: expected a valid integer, got [1]",
@@ -20,7 +20,7 @@ REFUSED = {
     "models: [{name: a}]": "models[0].backend: add a backend (one of vllm, embedded, replay)",
     "models: [{name: a, backend: vlm}]": "models[0].backend: unknown backend 'vlm'; did you mean 'vllm'? (one of",
     "models: [{backend: vllm, urls: [http://x]}]": "models[0].name: this key is required",
-    "models: [{name: a, backend: vllm}]": "models[0]: backend vllm needs one address: add  urls: [http://HOST:PORT]",
+    "models: [{name: a, backend: vllm}]": "models[0]: backend vllm needs an address: add  urls: [http://HOST:PORT]",
     "models: [{name: a, backend: vllm, urls: ['x:1']}]": "models[0]: urls must start with http:// or https://, got 'x:1'",
     "models: [{name: a, backend: vllm, ulrs: [http://x]}]": "models[0].ulrs: unknown key; did you mean 'urls'?",
     "models: [{name: a, backend: replay}]": "models[0].turns: this key is required",

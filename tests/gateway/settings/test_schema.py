@@ -11,10 +11,14 @@ from gateway.cli.schema import text
 from gateway.settings import (
     ApiKey,
     AuthSettings,
+    BreakerSettings,
     EmbeddedModel,
     GuardSettings,
+    HealthSettings,
     KeyLimits,
     Limits,
+    PoolSettings,
+    QueueSettings,
     RecordingSettings,
     ReplayModel,
     SamplingDefaults,
@@ -52,5 +56,6 @@ def test_every_key_is_explained() -> None:
     page = (COMMITTED.parent / "configuration.md").read_text(encoding="utf-8")
     sections = [Settings, Server, Limits, StoreSettings, SamplingDefaults, VllmModel, EmbeddedModel, ReplayModel]
     sections += [AuthSettings, ApiKey, KeyLimits, TelemetrySettings, RecordingSettings, GuardSettings]
+    sections += [PoolSettings, QueueSettings, HealthSettings, BreakerSettings]
     keys = {key for section in sections for key in section.model_fields}
     assert {key for key in keys if f"`{key}`" not in page and f"## {key}" not in page} == set()
