@@ -24,7 +24,7 @@ from .description import (
     unwritten,
 )
 
-__all__ = ["arg_key_call", "dsml_calls", "function_call", "invoke_calls", "mistral_turn"]
+__all__ = ["arg_key_call", "dsml_calls", "function_call", "hunyuan_turn", "invoke_calls", "mistral_turn"]
 
 
 def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") -> Call:
@@ -42,26 +42,56 @@ def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") ->
     )
 
 
-def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ()) -> Node:
+def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ("",)) -> Node:
     """`<tool_call>name`, then `<arg_key>key</arg_key><arg_value>value</arg_value>` each, then `</tool_call>`.
 
-    `line` is written between the tags; `suffixes` are what checkpoints append to the names of their tags (`<tool_call:x>`).
+    `line` is written between the tags; `suffixes` are what checkpoints append to the names of their tags (`<tool_call:x>`), of
+    which the first is written.
     """
-
-    def tag(text: str) -> Marker:
-        return marker(text, *(text[:-1] + suffix + ">" for suffix in suffixes))
-
     arguments = [
         tagged_arguments(
             f"<arg_key{suffix}>{{key}}</arg_key{suffix}>{line}<arg_value{suffix}>", f"</arg_value{suffix}>", joint=line
         )
-        for suffix in ("", *suffixes)
+        for suffix in suffixes
     ]
+    opener = _suffixed("<tool_call>", suffixes)
     return seq(
-        tag("<tool_call>"),
-        unwritten(tag("<tool_call>")),
-        call(tool_name, name_end, gap(line), either(*arguments), tag("</tool_call>")),
+        opener,
+        unwritten(opener),
+        call(tool_name, name_end, gap(line), either(*arguments), _suffixed("</tool_call>", suffixes)),
     )
+
+
+def hunyuan_turn(*, suffixes: tuple[str, ...], separated: bool) -> Node:
+    """Hunyuan's thinking and its block of calls. `separated`: `<tool_sep>` is written behind a call's name.
+
+    `suffixes` are what checkpoints append to the names of their tags; the first is written.
+    """
+
+    def tag(text: str) -> Marker:
+        return _suffixed(text, suffixes)
+
+    separator = tag("<tool_sep>")
+    return seq(
+        optional(tag("<think>"), reasoning, soft(tag("</think>"))),
+        interleaved(
+            content,
+            seq(
+                soft(tag("<tool_calls>")),
+                gap("\n"),
+                many(
+                    arg_key_call(name_end=soft(separator) if separated else unwritten(separator), line="\n", suffixes=suffixes),
+                    separator="\n",
+                ),
+                gap("\n"),
+                soft(tag("</tool_calls>")),
+            ),
+        ),
+    )
+
+
+def _suffixed(tag: str, suffixes: tuple[str, ...]) -> Marker:
+    return marker(*(f"{tag[:-1]}{suffix}>" for suffix in suffixes))
 
 
 def invoke_calls(*, opener: Marker, closer: Marker, prefix: str = "", line: str = "\n", before: str = "\n") -> Node:

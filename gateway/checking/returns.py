@@ -129,11 +129,16 @@ def _accepted(look: Look, fmt: Format) -> Check:
 def _accepts(look: Look, fmt: Format, sample: Sample, dialect: Dialect) -> bool | None:
     """Whether decoding could write the turn after one of the openings that the template's prompts have."""
     answer: bool | None = False
-    for opening, text in _continued(look, turn_of(fmt, sample)):
+    for opening, text in _continued(look, _without_stop(fmt, turn_of(fmt, sample))):
         answer = accepts(dialect, parsers.constraint(fmt, [TOOL], "required", dialect=dialect, opening=opening), text)
         if answer is not False:
             return answer
     return answer
+
+
+def _without_stop(fmt: Format, turn: str) -> str:
+    """The turn up to the token that ends it, which no grammar spells: some templates write it behind calls only."""
+    return next((turn.removesuffix(stop) for stop in fmt.stop if turn.endswith(stop)), turn)
 
 
 def _continued(look: Look, turn: str) -> Iterator[tuple[str, str]]:
