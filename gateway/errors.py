@@ -191,6 +191,11 @@ class BackendGarbled(BackendError):
 
     code = "backend_garbled"
 
+    def __init__(self, message: str, *, param: str | None = None, code: str | None = None, status: int | None = None) -> None:
+        super().__init__(message, param=param, code=code, status=status)
+        if self.status < 500:
+            self.type = RequestError.type
+
 
 class AnswerInvalid(BackendError):
     """The model's answer does not satisfy what the request demanded of it."""

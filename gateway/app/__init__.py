@@ -13,8 +13,11 @@ from gateway.middleware.auth import Auth
 from gateway.middleware.request_context import RequestContext
 from gateway.protocols import admin
 from gateway.protocols.chat_completions.routes import ChatCompletions
+from gateway.protocols.completions.routes import PATH as COMPLETIONS
+from gateway.protocols.completions.routes import Completions
+from gateway.protocols.embeddings import PATH as EMBEDDINGS
+from gateway.protocols.embeddings import Embeddings
 from gateway.protocols.messages.routes import CountTokens, Messages
-from gateway.protocols.passthrough import COMPLETIONS, EMBEDDINGS, Completions, Embeddings
 from gateway.protocols.responses.endpoints import Responses
 from gateway.settings import Settings
 

@@ -8,8 +8,9 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from gateway.protocols.chat_completions.schema import ChatCompletionRequest
+from gateway.protocols.completions.schema import CompletionRequest
+from gateway.protocols.embeddings import EmbeddingRequest
 from gateway.protocols.messages.schema import CountTokensRequest, MessagesRequest
-from gateway.protocols.passthrough import CompletionRequest, EmbeddingRequest
 from gateway.protocols.responses.schema import InputTokensRequest, ResponsesRequest
 
 REFERENCE = "#/components/schemas/{model}"

@@ -1,7 +1,7 @@
 """What flows from an engine to a client: pieces in, batches of events out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from parsers import Event
@@ -15,6 +15,10 @@ class Usage:
     completion_tokens: int
     cached_tokens: int = 0
     reasoning_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """What both cost together."""
+        return Usage(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Usage)))
 
 
 @dataclass(slots=True)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
-from dataclasses import fields
 
 from gateway.backends.base import CountsTokens
 from gateway.chat.events import Batch, Piece, Usage
@@ -64,7 +63,7 @@ class Turn:
     @property
     def usage(self) -> Usage:
         """Tokens spent so far, over all attempts: the engine's figures, else counted from what came."""
-        return _sum(self._spent, self._used())
+        return self._spent + self._used()
 
     def _used(self) -> Usage:
         counted = sum(choice.tokens for choice in self._choices)
@@ -209,10 +208,6 @@ def _note_plan(record: Record, plan: Plan) -> None:
     record.tool_choice = plan.request.tool_choice.mode
     record.tools = len(plan.request.tools)
     record.constraint = plan.constraint.kind if plan.constraint else ""
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(*(getattr(one, each.name) + getattr(other, each.name) for each in fields(Usage)))
 
 
 def _note_usage(record: Record, usage: Usage) -> None:

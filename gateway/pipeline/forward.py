@@ -85,7 +85,9 @@ async def forward(pipeline: Pipeline, path: str, body: Mapping[str, Any]) -> Asy
     operation = OPERATIONS[path]
     with recorded(body["model"], pipeline.catalog, pipeline.observer, operation=operation) as (record, spec):
         if not isinstance(spec.backend, Forwards):
-            raise RequestError(f"The engine of the model `{spec.name}` does not answer {path} here.", param="model")
+            what = OPERATIONS[path].replace("_", " ").removesuffix("s")
+            message = f"The model `{spec.name}` cannot be asked for a {what}: its engine has no {path}. Name a model on vLLM."
+            raise RequestError(message, param="model", code="unsupported_value")
         sent = {**body, **_within(body, spec), "model": spec.engine_model}
         async with pipeline.admitted(record), spec.backend.forward(path, sent) as blocks:
             yield Forwarded(blocks, record, model=body["model"], engine_model=spec.engine_model)

@@ -39,6 +39,14 @@ def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
     )
 
 
+def plan_of_prompt(request: ChatRequest, spec: ModelSpec, prompt: Prompt) -> Plan:
+    """What the engine is asked for a prompt that the client wrote itself: nothing is rendered, and nothing in it is a call."""
+    sampling, shortened = _fitted(_with_defaults(request.sampling, spec), prompt, spec)
+    warnings = (*request.warnings, *filter(None, (shortened,)))
+    request = replace(request, messages=({"role": "user", "content": prompt.text},))
+    return Plan(request, spec.engine_model, spec.format, prompt, (), sampling, warnings=warnings)
+
+
 def prompt_of(request: ChatRequest, spec: ModelSpec) -> Prompt:
     """The rendered request, however long it is."""
     request = with_usable_schemas(request, spec.strict_policy)

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 Temperature = Annotated[float, Field(ge=0.0, le=2.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Penalty = Annotated[float, Field(ge=-2.0, le=2.0)]
+Bias = Annotated[float, Field(ge=-100.0, le=100.0)]
+Seed = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 ToolName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=128)]
@@ -14,6 +17,16 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Text = Annotated[str, Tag("(text)")]
 """A string, where something else may stand too. Tags in parentheses are ours, so errors leave them out of the field's path."""
 
+
+def text_or_parts(value: Any) -> str | None:
+    """Which tag a value has that may be a string or an array."""
+    return "(text)" if isinstance(value, str) else "(parts)" if isinstance(value, list) else None
+
+
+Stop = Annotated[
+    Text | Annotated[list[str], Tag("(parts)")],
+    Discriminator(text_or_parts, "wrong_type", "one of a string or array of strings"),
+]
 MOST_NAMED = 16
 
 
@@ -28,9 +41,34 @@ class Body(BaseModel):
         return {key: value for key, value in raw.items() if value is not None} if isinstance(raw, dict) else raw
 
 
-def text_or_parts(value: Any) -> str | None:
-    """Which tag a value has that may be a string or an array."""
-    return "(text)" if isinstance(value, str) else "(parts)" if isinstance(value, list) else None
+class EngineExtras(Body):
+    """What goes on to the engine as it came, in vLLM's names; engines that do not know one ignore it."""
+
+    top_k: int | None = None
+    min_p: Share | None = None
+    repetition_penalty: Annotated[float, Field(gt=0.0)] | None = None
+    length_penalty: float | None = None
+    min_tokens: Natural | None = None
+    stop_token_ids: list[Natural] | None = None
+    bad_words: list[str] | None = None
+    ignore_eos: bool | None = None
+    allowed_token_ids: list[Natural] | None = None
+    truncate_prompt_tokens: int | None = None
+    thinking_token_budget: int | None = None
+    priority: int | None = None
+    cache_salt: Annotated[str, Field(min_length=1)] | None = None
+    kv_transfer_params: dict[str, Any] | None = None
+    vllm_xargs: dict[str, Any] | None = None
+    repetition_detection: dict[str, Any] | None = None
+
+    def extras(self) -> dict[str, Any]:
+        """Those that the request has."""
+        return {name: value for name in EngineExtras.model_fields if (value := getattr(self, name)) is not None}
+
+
+def stop_texts(stop: str | list[str]) -> tuple[str, ...]:
+    """The texts that end an answer, however they were given. An empty one would end it at once, and is none."""
+    return tuple(text for text in ([stop] if isinstance(stop, str) else stop) if text)
 
 
 def without_effect(body: Mapping[str, Any], known: type[BaseModel], silent: frozenset[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from gateway.chat.request import ChatRequest, ResponseFormat, Sampling, ToolChoi
 from gateway.errors import RequestError
 from gateway.protocols.tool_schema import check_response_schema
 from gateway.protocols.validation import missing, validated
-from gateway.protocols.wire import without_effect
+from gateway.protocols.wire import stop_texts, without_effect
 from gateway.settings import Limits
 from parsers import Tool
 
@@ -139,8 +139,6 @@ def _tools(request: wire.ChatCompletionRequest, limits: Limits) -> tuple[tuple[T
 
 
 def _sampling(request: wire.ChatCompletionRequest) -> Sampling:
-    stop = [request.stop] if isinstance(request.stop, str) else request.stop
-    extras = {name: value for name in wire.EngineExtras.model_fields if (value := getattr(request, name)) is not None}
     return Sampling(
         max_tokens=request.max_completion_tokens or request.max_tokens,
         temperature=request.temperature,
@@ -149,10 +147,10 @@ def _sampling(request: wire.ChatCompletionRequest) -> Sampling:
         presence_penalty=request.presence_penalty,
         seed=request.seed,
         n=request.n,
-        stop=tuple(text for text in stop if text),
+        stop=stop_texts(request.stop),
         top_logprobs=(request.top_logprobs or 0) if request.logprobs else None,
         logit_bias=request.logit_bias,
-        engine_extras=extras,
+        engine_extras=request.extras(),
     )
 
 

@@ -4,11 +4,22 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from gateway.protocols.wire import Body, Effort, Natural, Positive, Share, Temperature, Text, ToolName, text_or_parts
+from gateway.protocols.wire import (
+    Bias,
+    Body,
+    Effort,
+    EngineExtras,
+    Penalty,
+    Positive,
+    Seed,
+    Share,
+    Stop,
+    Temperature,
+    Text,
+    ToolName,
+    text_or_parts,
+)
 
-Penalty = Annotated[float, Field(ge=-2.0, le=2.0)]
-Bias = Annotated[float, Field(ge=-100.0, le=100.0)]
-Seed = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 SchemaName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=64)]
 
 
@@ -19,10 +30,6 @@ def _text_or_object(value: Any) -> str | None:
 Content = Annotated[
     Text | Annotated[list[dict[str, Any]], Tag("(parts)")],
     Discriminator(text_or_parts, "wrong_type", "one of a string or array of objects"),
-]
-Stop = Annotated[
-    Text | Annotated[list[str], Tag("(parts)")],
-    Discriminator(text_or_parts, "wrong_type", "one of a string or array of strings"),
 ]
 Arguments = Annotated[
     Text | Annotated[dict[str, Any], Tag("(object)")],
@@ -135,27 +142,6 @@ class StructuredOutputs(Body):
 
     json_: dict[str, Any] | str | None = Field(default=None, alias="json")
     json_object: bool = False
-
-
-class EngineExtras(Body):
-    """What goes on to the engine as it came, in vLLM's names; engines that do not know one ignore it."""
-
-    top_k: int | None = None
-    min_p: Share | None = None
-    repetition_penalty: Annotated[float, Field(gt=0.0)] | None = None
-    length_penalty: float | None = None
-    min_tokens: Natural | None = None
-    stop_token_ids: list[Natural] | None = None
-    bad_words: list[str] | None = None
-    ignore_eos: bool | None = None
-    allowed_token_ids: list[Natural] | None = None
-    truncate_prompt_tokens: int | None = None
-    thinking_token_budget: int | None = None
-    priority: int | None = None
-    cache_salt: Annotated[str, Field(min_length=1)] | None = None
-    kv_transfer_params: dict[str, Any] | None = None
-    vllm_xargs: dict[str, Any] | None = None
-    repetition_detection: dict[str, Any] | None = None
 
 
 class ChatCompletionRequest(EngineExtras):

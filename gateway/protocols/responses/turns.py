@@ -34,7 +34,7 @@ class Turns:
     @property
     def usage(self) -> Usage:
         """Tokens spent in all turns."""
-        return _sum(self._spent, self._turn.usage)
+        return self._spent + self._turn.usage
 
     async def __aiter__(self) -> AsyncIterator[list[Batch]]:
         if not self._tools.searched_here:
@@ -97,12 +97,3 @@ def _exchange(answer: Message, results: Sequence[tuple[ToolCall, str]], number: 
         turn["reasoning_content"] = answer.reasoning
     told = [{"role": "tool", "tool_call_id": call_id, "content": text} for call_id, (_, text) in zip(ids, results, strict=True)]
     return [turn, *told]
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        one.cached_tokens + other.cached_tokens,
-        one.reasoning_tokens + other.reasoning_tokens,
-    )

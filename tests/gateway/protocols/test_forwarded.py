@@ -176,7 +176,6 @@ def test_tokens_are_accounted_for(gateway: Gateway) -> None:
         ("/v1/completions", {"stream": "yes"}, 400, "stream"),
         ("/v1/completions", {"prompt": None}, 400, "prompt"),
         ("/v1/completions", {"model": "nope"}, 404, "model"),
-        ("/v1/completions", {"model": "scripted"}, 400, "model"),
         ("/v1/embeddings", {}, 400, "input"),
         ("/v1/embeddings", {"model": "scripted", "input": "x"}, 400, "model"),
         ("/v1/completions", {"prompt": "refuse"}, 400, None),
@@ -186,12 +185,14 @@ def test_tokens_are_accounted_for(gateway: Gateway) -> None:
 def test_what_cannot_be_served_is_told(gateway: Gateway, path: str, fields: Any, status: int, param: str | None) -> None:
     answer = post(gateway, path, **fields)
     error = answer.json()["error"]
-    assert (answer.status_code, error["type"], error["param"]) == (
-        status,
-        "invalid_request_error" if param else error["type"],
-        param,
-    )
+    assert (answer.status_code, error["type"], error["param"]) == (status, "invalid_request_error", param)
     assert error["message"]
+
+
+def test_a_model_without_embeddings_says_so(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match=r"no /v1/embeddings. Name a model on vLLM") as caught:
+        client.embeddings.create(model="scripted", input="x")
+    assert (caught.value.code, caught.value.param) == ("unsupported_value", "model")
 
 
 @pytest.mark.parametrize("prompt", ["break", "fail"])
