@@ -26,6 +26,7 @@ from .message import Tool, Tools
 from .readers import Reader, reader_of
 from .readers.boundary import space_end
 from .readers.frame import FrameReader
+from .readers.opening import begin_behind, without_unsaid
 from .readers.text import TextReader
 
 Channel = Literal["content", "reasoning"]
@@ -54,12 +55,18 @@ class _Draft:
     raw: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
+    def forget(self) -> None:
+        """All of it so far was the prompt's: none of it will be given back."""
+        self.marker, self.index, self.completed, self.content, self.truncated = "", -1, 0, 0, False
+        self.space, self.raw = [], []
+
 
 class Parser:
     """Reads one turn of one format.
 
     `tools` are those a call may name: Tool or OpenAI's shape; None = not known, any name is a call and untyped values stay
-    strings; empty = none, so nothing is a call. `opening` is what the prompt already wrote of the turn; its events are dropped.
+    strings; empty = none, so nothing is a call. `opening` is what the prompt already wrote of the turn; of its events
+    only those of a call that it leaves open are told.
     """
 
     def __init__(self, fmt: Format, *, tools: Tools = None, opening: str = "") -> None:
@@ -84,6 +91,8 @@ class Parser:
         self.has_messages = isinstance(fmt.turn, Messages)
         self.between: list[str] = []
         self.lead = ""
+        self.unsaid = 0
+        """Characters that the prompt wrote and nothing has read yet."""
         self.content: list[str] = []
         self.wrote_content = False
         self.framed = False
@@ -93,12 +102,7 @@ class Parser:
         self.position = compiled(fmt.turn)
         self.reader: Reader = self._reader_behind(self.position)
         if opening:
-            self.feed(opening)
-            if isinstance(self.reader, TextReader):
-                self.reader.forget_space()
-            self.content.clear()
-            self.between.clear()
-            self.wrote_content = False
+            begin_behind(self, opening)
 
     # ---- the face
     def feed(self, text: str) -> list[Event]:
@@ -198,10 +202,15 @@ class Parser:
 
     def give_back(self) -> None:
         """Turn what was held into text of the channel it was found in."""
-        held = "".join(self.held or ())
+        held = without_unsaid(self, "".join(self.held or ()))
         self.held = None
         if held:
             self.emit_text(self._home_channel(), held)
+
+    def _forget_unsaid(self) -> None:
+        """What the prompt wrote was framing: it will not be given back, unless a draft began before it."""
+        if self.draft is None:
+            self.unsaid = 0
 
     def _home_channel(self) -> Channel:
         """The channel that a call stands in, for what turns out to be text."""
@@ -221,7 +230,8 @@ class Parser:
         self.draft = None
         self.drafts_left -= 1
         self.events = self.out
-        self.buffer = "".join(draft.raw) + self.buffer[self.at :]
+        raw = without_unsaid(self, "".join(draft.raw))
+        self.buffer = raw + self.buffer[self.at :]
         self.at = 0
         self.index, self.completed, self.truncated = draft.index, draft.completed, draft.truncated
         self.wrote_content = draft.wrote_content
@@ -275,6 +285,7 @@ class Parser:
         if self.muted_tail:
             self.give_back()
         self.held = None
+        self._forget_unsaid()
         self.home = TextReader(position)
         return self.home
 
@@ -331,6 +342,7 @@ class Parser:
             return True
         self.held = None
         self.muted_tail = False
+        self._forget_unsaid()
         if self.lead and self.draft is None:  # white space before the call is content if more content follows
             self.between.append(self.lead)
             self.lead = ""

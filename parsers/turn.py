@@ -23,7 +23,8 @@ class Parser(TurnParser):
     """Reads one turn of one format.
 
     `tools` are those a call may name: Tool or OpenAI's shape; None = not known, any name is a call and untyped values stay
-    strings; empty = none, so nothing is a call. `opening` is what the prompt already wrote of the turn; its events are dropped.
+    strings; empty = none, so nothing is a call. `opening` is what the prompt already wrote of the turn; of its events
+    only those of a call that it leaves open are told.
     `prompt_known`: an empty opening means that the prompt wrote nothing of the turn, not that nobody knows.
     """
 

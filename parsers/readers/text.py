@@ -113,9 +113,13 @@ class TextReader:
         self._literal = literal
         self._wrote = self._wrote or not literal
 
-    def forget_space(self) -> None:
-        """The white space so far was the prompt's, not the turn's."""
+    def forget(self, parser: "Parser") -> bool:
+        """All so far was the prompt's: its white space, and the beginning of a marker, which is text. Whether it was content."""
+        if parser.buffer[parser.at :].strip():
+            parser.at = len(parser.buffer)
+            self.resume(0, [])
         self._space = []
+        return self._wrote and self.channel == "content"
 
     # ---- the reader's contract
     def read(self, parser: "Parser") -> bool:
