@@ -21,6 +21,8 @@ class Adapter:
 
     def __init__(self, capabilities: Capabilities) -> None:
         self._can = capabilities
+        # where tools are shown only beside a system message, the developer's must not make a second one
+        self._as_system = not capabilities.developer or capabilities.tool_form.system is not None
         self.warnings: list[str] = []
 
     def conversation(self, messages: Sequence[Mapping[str, Any]], *, with_tools: bool = False) -> list[Chat]:
@@ -74,7 +76,7 @@ class Adapter:
     def _message(self, index: int, message: Mapping[str, Any]) -> Chat:
         chat: Chat = {key: message[key] for key in _KEPT if message.get(key) is not None}
         chat["content"] = self._text(index, message)
-        if chat["role"] == "developer" and not self._can.developer:
+        if chat["role"] == "developer" and self._as_system:
             chat["role"] = "system"
         if chat["role"] == "assistant":
             self._assistant(index, message, chat)

@@ -129,7 +129,7 @@ class Template:
         extra: Mapping[str, Any] | None = None,
     ) -> str:
         """The prompt's text, or RenderFailure."""
-        context: dict[str, Any] = {**self.variables, **(extra or {})}
+        context: dict[str, Any] = {"documents": None, **self.variables, **(extra or {})}
         if tools:
             context[self.tools_variable] = tools
         elif self.null_tools:

@@ -6,24 +6,39 @@ from typing import Any
 from .tool_probes import Nullable
 
 Schema = Mapping[str, Any]
+_NULL = {"type": "null"}
 
 
 def without_type_lists(schema: Schema, nullable: Nullable) -> dict[str, Any]:
-    """Every list of types as alternatives, or as its first type."""
+    """Every list of types as alternatives, or as its first type; a type that is null alone is left out."""
 
     def rewrite(node: Schema) -> dict[str, Any]:
         kinds = node.get("type")
+        rest = {key: value for key, value in node.items() if key != "type"}
         if kinds == "null":
-            return {key: value for key, value in node.items() if key != "type"}
+            return rest
+        if nullable == "single":
+            node = _one_alternative(node)
         if not isinstance(kinds, list | tuple):
             return dict(node)
-        named = [kind for kind in kinds if kind != "null"] or list(kinds)
-        rest = {key: value for key, value in node.items() if key != "type"}
+        named = [kind for kind in kinds if kind != "null"]
         if nullable == "single" or len(kinds) == 1:
             return {"type": named[0], **rest} if named else rest
         return {"anyOf": [{"type": kind} for kind in kinds], **rest} if "anyOf" not in rest else rest
 
-    return _everywhere(schema, rewrite)
+    # the template was found to read null as an alternative
+    return _everywhere(schema, rewrite, kept=_NULL if nullable == "any_of" else None)
+
+
+def _one_alternative(node: Schema) -> Schema:
+    """A node whose alternatives are one and null becomes that one."""
+    for key in ("anyOf", "oneOf"):
+        given = node.get(key)
+        if isinstance(given, list | tuple) and _NULL in given:
+            others = [alternative for alternative in given if alternative != _NULL]
+            rest = {name: value for name, value in node.items() if name != key}
+            return {**others[0], **rest} if len(others) == 1 and isinstance(others[0], Mapping) else {**rest, key: others}
+    return node
 
 
 def with_descriptions(schema: Schema) -> dict[str, Any]:
@@ -41,19 +56,19 @@ def with_descriptions(schema: Schema) -> dict[str, Any]:
     return _everywhere(schema, rewrite)
 
 
-def _everywhere(node: Schema, rewrite: Callable[[Schema], dict[str, Any]]) -> dict[str, Any]:
-    """Each subschema rewritten, from the outside in."""
+def _everywhere(node: Schema, rewrite: Callable[[Schema], dict[str, Any]], kept: Schema | None = None) -> dict[str, Any]:
+    """Each subschema rewritten, from the outside in, but for alternatives that are `kept`."""
+
+    def inside(child: Any) -> Any:
+        return _everywhere(child, rewrite, kept) if isinstance(child, Mapping) else child
+
     rewritten = rewrite(node)
     for key in ("properties", "$defs", "definitions"):
         if isinstance(rewritten.get(key), Mapping):
-            rewritten[key] = {
-                name: _everywhere(child, rewrite) if isinstance(child, Mapping) else child
-                for name, child in rewritten[key].items()
-            }
+            rewritten[key] = {name: inside(child) for name, child in rewritten[key].items()}
     for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
         if isinstance(rewritten.get(key), list | tuple):
-            rewritten[key] = [_everywhere(child, rewrite) if isinstance(child, Mapping) else child for child in rewritten[key]]
+            rewritten[key] = [child if child == kept else inside(child) for child in rewritten[key]]
     for key in ("items", "additionalProperties"):
-        if isinstance(rewritten.get(key), Mapping):
-            rewritten[key] = _everywhere(rewritten[key], rewrite)
+        rewritten.update({key: inside(rewritten[key])} if key in rewritten else {})
     return rewritten
