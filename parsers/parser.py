@@ -89,6 +89,7 @@ class Parser:
         self.draft: _Draft | None = None
         self.drafts_left = _DRAFT_LIMIT
         self.has_messages = isinstance(fmt.turn, Messages)
+        self.no_calls = self.tools == {} and not self.has_messages
         self.between: list[str] = []
         self.lead = ""
         self.unsaid = 0

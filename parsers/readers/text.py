@@ -233,6 +233,8 @@ class TextReader:
         """Text up to `end`: give out what is certain to be text, hold the whitespace behind it."""
         text = parser.buffer[parser.at : end]
         body = text.rstrip()
+        if parser.no_calls and (body or self._wrote) and self.channel == "content":
+            body = text
         if body and self._wrote and parser.draft is None and not parser.muted_tail:
             parser.at += len(body)  # text behind text, as nearly all text is
             if self._space:

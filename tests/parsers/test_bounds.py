@@ -71,3 +71,14 @@ def test_prose_leaves_at_once(name: str) -> None:
     for word in ("The ", "weather ", "is ", "fine,", " 3.5", " é", " 東京."):
         shown = "".join(event.text for event in parser.feed(word) if isinstance(event, parsers.ContentDelta))
         assert shown.strip() == word.strip()
+
+
+@every_format
+def test_nothing_of_a_plain_answer_waits_where_no_tool_is_declared(name: str) -> None:
+    fmt = parsers.get(name)
+    parser = parsers.Parser(fmt, tools=(), prompt_known=True)
+    if parser.has_messages:
+        pytest.skip("a message's white space is known to be its own when it ends")
+    words = (" is ", "raining", "\n\n", "in Oslo. ")
+    parser.feed("It")
+    assert [parser.feed(word) for word in words] == [[parsers.ContentDelta(word)] for word in words]
