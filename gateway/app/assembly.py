@@ -87,6 +87,8 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
         strict_history=model.strict_history,
     )
     return Assembled(spec, " ".join(filter(None, (facts.engine, facts.version))), _where(model), template)
+        recorder=model.recorder,
+        guards=model.guards,
 
 
 def renderer_of(model: AnyModel, facts: EngineFacts | None = None, backend: Backend | None = None) -> tuple[Renderer, str]:

@@ -17,6 +17,7 @@ from gateway.telemetry.observer import Observer
 from gateway.telemetry.tracing import open_tracing
 
 from .assembly import Assembled, assemble, open_backend
+from .recordings import open_recorder, recordings_for
 from .version import its_version
 
 FIRST_RETRY, LAST_RETRY = 1.0, 30.0
@@ -40,7 +41,9 @@ class House:
         self._admission = Admission(limiter, self.metrics, on_failure=settings.auth.on_store_failure)
         told = settings.telemetry
         self.spans = open_tracing(told.otlp_endpoint, capture_content=told.capture_content, version=its_version())
-        self.pipeline = Pipeline(self.catalog, Observer(self.metrics, self.spans), self._admission)
+        self.recorder = open_recorder(settings, self.metrics)
+        recordings = recordings_for(settings, self.recorder) if self.recorder else None
+        self.pipeline = Pipeline(self.catalog, Observer(self.metrics, self.spans), self._admission, recordings)
         self.assembled: list[Assembled] = []
         self._created = created
         self._backends: list[Backend] = []
@@ -76,6 +79,8 @@ class House:
         self._backends.clear()
         if self.spans is not None:
             await asyncio.to_thread(self.spans.close)
+        if self.recorder is not None:
+            await asyncio.to_thread(self.recorder.close)
 
     async def _serve(self, model: AnyModel) -> None:
         backend = await open_backend(model)

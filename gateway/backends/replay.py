@@ -8,6 +8,8 @@
 searched in the last message, and only when that is a tool's result: so a second turn can be scripted; such lines go first.
 Exactly one of `text` (cut into small pieces here) and `pieces` (sent as they are). `finish` is `stop` (default) or `length`.
 `delay_ms` passes before each piece. A piece counts as one token; prompt tokens are the prompt's words.
+
+A line may also be a turn that the gateway recorded: its first choice answers conversations that end as the recorded one did.
 """
 
 import asyncio
@@ -152,6 +154,8 @@ def _turn(line: str, place: str) -> Turn:
     if not isinstance(raw, dict):
         raise SettingsError(f"{place}: a {type(raw).__name__} where a JSON object is expected")
     if unknown := [key for key in raw if key not in KEYS]:
+    if "toolwire" in raw:
+        return _recorded(raw, place)
         raise SettingsError(f"{place}: unknown key '{unknown[0]}'; known keys: {', '.join(KEYS)}")
     return Turn(
         match=_pattern(raw.get("match"), place),
@@ -163,6 +167,20 @@ def _turn(line: str, place: str) -> Turn:
 
 
 def _pattern(match: Any, place: str) -> re.Pattern[str] | None:
+def _recorded(raw: Mapping[str, Any], place: str) -> Turn:
+    """A turn of the gateway's own recordings. One whose messages are not there as they were answers anything."""
+    try:
+        pieces = [piece for piece in raw["pieces"] if piece[1] == 0]
+        last = (raw["request"]["messages"] or [None])[-1]
+        texts, endings = tuple(str(piece[2]) for piece in pieces), [piece[3] for piece in pieces if len(piece) > 3]
+    except (KeyError, TypeError, IndexError):
+        raise SettingsError(f"{place}: not a turn that was recorded by this version") from None
+    told = last if isinstance(last, Mapping) and raw.get("redacted") != "masked" else None
+    match = None if told is None else re.compile(rf"\A{re.escape(text_of(told))}\Z")
+    role = "tool" if told is not None and told.get("role") == "tool" else "user"
+    return Turn(match, role, texts, str(endings[-1]) if endings else "stop", 0.0)
+
+
     if match is None:
         return None
     if not isinstance(match, str):

@@ -14,6 +14,7 @@ VERBS = {
     "parse": "read raw model turns: text to content, reasoning and tool calls",
     "formats": "list the tool-call formats",
     "check": "say whether chat templates can serve tool calls, and what to do where not",
+    "replay": "play recorded turns once more, and show what is different now",
     "render": "show the prompt that a conversation becomes",
     "keys": "create, list and revoke API keys",
     "schema": "print the JSON Schema of the configuration file",

@@ -19,6 +19,7 @@ from .admission import Admission
 from .again import second_request
 from .choice import Choice
 from .recorded import recorded
+from .recording import Recording, Recordings
 from .traced import content_attributes, request_attributes
 
 __all__ = ["Pipeline", "Turn"]
@@ -27,7 +28,7 @@ __all__ = ["Pipeline", "Turn"]
 class Turn:
     """One running generation. Iterate it once: each item holds what one read of the engine gave, of every choice in it."""
 
-    def __init__(self, spec: ModelSpec, plan: Plan, record: Record) -> None:
+    def __init__(self, spec: ModelSpec, plan: Plan, record: Record, recording: Recording | None = None) -> None:
         self.spec = spec
         self.plan = plan
         self.warnings = plan.warnings
@@ -35,13 +36,18 @@ class Turn:
         self._engine = AsyncExitStack()
         self._reads: AsyncIterator[Sequence[Piece]]
         self._record = record
+        self._recording = recording
         self._spent = Usage(0, 0)
         self._attempts = 2 if spec.strict == "retry" and plan.sampling.n == 1 else 1
         self._prepare(plan)
 
     async def start(self) -> None:
         """Have the engine begin; GatewayError when it does not."""
-        self._reads = await self._engine.enter_async_context(self.spec.backend.stream(self.plan))
+        try:
+            self._reads = await self._engine.enter_async_context(self.spec.backend.stream(self.plan))
+        except GatewayError as error:
+            self._tape(error)
+            raise
 
     def answered_as(self, response_id: str) -> None:
         """The id under which the client gets this turn."""
@@ -53,6 +59,7 @@ class Turn:
 
     async def stop(self) -> None:
         """Have the engine stop, wherever it is."""
+        self._tape(gone=True)
         await self._engine.aclose()
 
     @property
@@ -82,10 +89,13 @@ class Turn:
                     async with aclosing(self._attempt()) as attempt:
                         async for batches in attempt:
                             yield batches
+                    self._tape()
                     return
                 except AnswerInvalid as problem:
+                    self._tape(problem)
                     await self._begin_again(problem)
         except GatewayError as error:
+            self._tape(error)
             # a protocol answers it inside its stream, so it may never reach the context that opened this turn
             self._record.failed(error.status, error.code or error.type)
             raise
@@ -96,6 +106,8 @@ class Turn:
         self._choices = [Choice(plan, self._record, policy=policy) for _ in range(plan.sampling.n)]
         self._usage: Usage | None = None
         self._record.finishes.clear()
+        if self._recording is not None:
+            self._recording.begin(plan, policy)
 
     async def _attempt(self) -> AsyncGenerator[list[Batch]]:
         async for pieces in self._reads:
@@ -127,6 +139,8 @@ class Turn:
 
     def _batches(self, pieces: Sequence[Piece]) -> list[Batch]:
         batches: list[Batch] = []
+        if self._recording is not None:
+            self._recording.take(pieces)
         for piece in pieces:
             self._usage = piece.usage or self._usage
         for piece in pieces:
@@ -143,6 +157,11 @@ class Turn:
                 batches.append(Batch(piece.choice, events, logprobs, piece.stop))
         return batches
 
+    def _tape(self, error: GatewayError | None = None, *, gone: bool = False) -> None:
+        """Have the attempt recorded, if it has not been."""
+        if self._recording is not None:
+            self._recording.end(self.answers(), error, gone=gone)
+
     def _cut_short(self) -> bool:
         """All choices are over, one of them by our own cut: the engine need not go on."""
         return any(choice.cut for choice in self._choices) and all(choice.done for choice in self._choices)
@@ -151,10 +170,17 @@ class Turn:
 class Pipeline:
     """Takes requests to their models."""
 
-    def __init__(self, catalog: Catalog, observer: Observer, admission: Admission | None = None) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        observer: Observer,
+        admission: Admission | None = None,
+        recordings: Recordings | None = None,
+    ) -> None:
         self.catalog = catalog
         self.observer = observer
         self._admission = admission
+        self._recordings = recordings
 
     def admitted(self, record: Record) -> AbstractAsyncContextManager[None]:
         """The time of one request, within the limits of the caller's key; LimitError when one is reached."""
@@ -193,13 +219,13 @@ class Pipeline:
             _note_plan(record, plan)
             if record.span is not None:
                 record.span.set_attributes(request_attributes(plan))
-            turn = Turn(spec, plan, record)
+            turn = Turn(spec, plan, record, self._recordings.of(spec, record) if self._recordings else None)
             await turn.start()
             try:
                 yield turn
             finally:
                 _note_usage(record, turn.usage)
-                if record.span is not None and record.keeps:
+                if record.span is not None and self.observer.tells_content:
                     record.span.set_attributes(content_attributes(request, turn.answers()))
                 await turn.stop()
 

@@ -6,7 +6,6 @@ everything waits from the first call that is held to a schema on (under a forced
 over: only what has not been sent can be asked for again. Under `report` nothing waits.
 """
 
-import logging
 from typing import Literal
 
 from gateway.chat.plan import Plan
@@ -20,7 +19,6 @@ from .demand import Demand
 
 Policy = Literal["fail", "retry", "report"]
 ENDS = (ToolCallEnd, Finish)
-log = logging.getLogger(__name__)
 
 
 class Guard:
@@ -83,8 +81,7 @@ class Guard:
             self._record.steps["repaired"] += 1
             self._note(line, Notice("repaired", f"values given as text were read as JSON at {place}"))
             return
-        self._record.refused += 1
-        log.warning("refused: %s", problem)
+        self._record.refuse(problem.message)
         if self._policy != "report":
             raise problem
         self._record.steps["reported"] += 1

@@ -48,6 +48,7 @@ class Metrics:
         self.limited = counter("limited_requests", "Requests that a limit of their key refused", "limit")
         self.uncounted = counter("uncounted_requests", "Requests while the store of limits could not be reached")
         self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)
+        self.records = counter("recorder_turns", "Turns to be recorded, by what became of the record", "outcome")
         self.loop_lag = LoopLag()
         lag = Gauge("toolwire_event_loop_lag_seconds", "Worst delay of the event loop in the last 15 s", registry=self.registry)
         lag.set_function(self.loop_lag.worst)

@@ -68,7 +68,7 @@ class Record:
     span: "Span | None" = None
     """Where the request is traced: what it is told as."""
     keeps: bool = False
-    """Whether what the model says is kept, for the trace."""
+    """Whether what the model says is kept, for the trace or for a recording."""
 
     def count(self, events: Iterable[Event]) -> None:
         """Take note of what one choice's events tell."""
@@ -89,6 +89,11 @@ class Record:
         """The request came to no good end."""
         self.status, self.error = status, error
 
+    def refuse(self, reason: str) -> None:
+        """The answer breaks what the request demanded."""
+        self.refused += 1
+        log.warning("refused: %s", reason)
+
     def _began(self, event: Any) -> None:
         self.attempted += 1
         self.calls.append(Called(event.index, event.name, event.id, time.time_ns()))
@@ -107,11 +112,16 @@ class Observer:
         self.metrics = metrics
         self.spans = spans
 
+    @property
+    def tells_content(self) -> bool:
+        """Whether spans hold what was said."""
+        return self.spans is not None and self.spans.capture_content
+
     def begin(self, record: Record) -> None:
         """The request is running; the record tells its model."""
         self.metrics.running.labels(record.model).inc()
         if self.spans is not None:
-            record.span, record.keeps = self.spans.begin(record), self.spans.capture_content
+            record.span, record.keeps = self.spans.begin(record), self.tells_content
 
     def end(self, record: Record, *, ran: bool) -> None:
         """A request is over. `ran`: `begin` was called for it."""
