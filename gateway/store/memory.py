@@ -2,22 +2,28 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 Key = tuple[str, str]
 OVERHEAD = 300
 """Bytes that an entry takes besides its value."""
+EACH = 50
+"""Bytes that a value in a log takes besides itself."""
 
 
 @dataclass(slots=True)
 class _Entry:
-    value: bytes
     expires: float
+    value: bytes | None = None
+    log: list[bytes] = field(default_factory=list)
+    cost: int = 0
 
 
 class MemoryStore:
-    """Forgets what was not used for longest once there is too much."""
+    """Forgets what was not used for longest once there is too much. A log counts as one entry."""
+
+    shared = False
 
     def __init__(self, *, ttl: float, entries: int, size: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._ttl = ttl
@@ -34,21 +40,29 @@ class MemoryStore:
     async def put(self, owner: str, key: str, value: bytes) -> None:
         """Keep a value; one that is larger than the whole store is not kept."""
         self._forget((owner, key))
-        if _cost(value) > self._most_bytes:
-            return
-        self._kept[owner, key] = _Entry(value, self._clock() + self._ttl)
-        self.bytes += _cost(value)
-        self._make_room()
+        self._grow((owner, key), _Entry(0.0, value), len(value) + OVERHEAD)
 
     async def get(self, owner: str, key: str) -> bytes | None:
         """The value, if it is still here."""
-        self._make_room()
-        entry = self._kept.get((owner, key))
+        entry = self._used((owner, key))
+        return None if entry is None else entry.value
+
+    async def append(self, owner: str, key: str, values: Sequence[bytes], *, begin: bool = False) -> bool:
+        """Make a log longer; one that gets larger than the whole store is not kept."""
+        entry = self._used((owner, key))
+        if entry is None and not begin:
+            return False
+        more = sum(len(value) + EACH for value in values)
         if entry is None:
-            return None
-        entry.expires = self._clock() + self._ttl
-        self._kept.move_to_end((owner, key))
-        return entry.value
+            entry, more = _Entry(0.0), more + OVERHEAD
+        entry.log += values
+        self._grow((owner, key), entry, more)
+        return (owner, key) in self._kept
+
+    async def read(self, owner: str, key: str, start: int = 0) -> list[bytes]:
+        """The log, if it is still here."""
+        entry = self._used((owner, key))
+        return [] if entry is None else entry.log[start:]
 
     async def delete(self, owner: str, key: str) -> bool:
         """Whether it was here."""
@@ -60,11 +74,30 @@ class MemoryStore:
         self._kept.clear()
         self.bytes = 0
 
+    def _used(self, key: Key) -> _Entry | None:
+        """The entry, whose time begins anew."""
+        self._make_room()
+        entry = self._kept.get(key)
+        if entry is not None:
+            entry.expires = self._clock() + self._ttl
+            self._kept.move_to_end(key)
+        return entry
+
+    def _grow(self, key: Key, entry: _Entry, more: int) -> None:
+        """Keep the entry, which takes so many bytes more than before."""
+        entry.cost += more
+        entry.expires = self._clock() + self._ttl
+        self._kept[key] = entry
+        self.bytes += more
+        if entry.cost > self._most_bytes:
+            self._forget(key)
+        self._make_room()
+
     def _forget(self, key: Key) -> bool:
         entry = self._kept.pop(key, None)
         if entry is None:
             return False
-        self.bytes -= _cost(entry.value)
+        self.bytes -= entry.cost
         return True
 
     def _make_room(self) -> None:
@@ -74,7 +107,3 @@ class MemoryStore:
             if entry.expires > now and len(self._kept) <= self._most_entries and self.bytes <= self._most_bytes:
                 return
             self._forget(key)
-
-
-def _cost(value: bytes) -> int:
-    return len(value) + OVERHEAD

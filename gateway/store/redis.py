@@ -1,5 +1,7 @@
 """A store in Redis: shared by all replicas of the gateway, bounded by time and by Redis' own memory policy."""
 
+from collections.abc import Sequence
+
 from .connection import connect, told
 
 PATIENCE = 5.0
@@ -7,7 +9,9 @@ PATIENCE = 5.0
 
 
 class RedisStore:
-    """Keys are PREFIX:OWNER:KEY, so that owners cannot meet. Connecting happens at the first use."""
+    """Keys are PREFIX:OWNER:KEY, so that owners cannot meet; logs are lists. Connecting happens at the first use."""
+
+    shared = True
 
     def __init__(self, url: str, *, ttl: float, prefix: str = "toolwire") -> None:
         self._redis = connect(url, patience=PATIENCE)
@@ -24,6 +28,26 @@ class RedisStore:
         """The value; reading it begins its time anew."""
         found = await self._redis.getex(self._name(owner, key), ex=self._ttl)
         return found if isinstance(found, bytes) else None
+
+    @told("responses")
+    async def append(self, owner: str, key: str, values: Sequence[bytes], *, begin: bool = False) -> bool:
+        """Make a list longer, in one step for everybody who reads it."""
+        name = self._name(owner, key)
+        async with self._redis.pipeline(transaction=True) as steps:
+            (steps.rpush if begin else steps.rpushx)(name, *values)
+            steps.expire(name, self._ttl)
+            length, _ = await steps.execute()
+        return bool(length)
+
+    @told("responses")
+    async def read(self, owner: str, key: str, start: int = 0) -> list[bytes]:
+        """The list from this place on."""
+        name = self._name(owner, key)
+        async with self._redis.pipeline(transaction=True) as steps:
+            steps.lrange(name, start, -1)
+            steps.expire(name, self._ttl)
+            found, _ = await steps.execute()
+        return [bytes(value) for value in found]
 
     @told("responses")
     async def delete(self, owner: str, key: str) -> bool:

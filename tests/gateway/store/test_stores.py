@@ -50,6 +50,36 @@ def test_values_are_kept_replaced_and_forgotten(settings: StoreSettings) -> None
     using(settings, work)
 
 
+def test_logs_grow_and_are_read_from_any_place(settings: StoreSettings) -> None:
+    async def work(store: Store) -> None:
+        assert not await store.append("me", "log", [b"lost"])
+        assert await store.read("me", "log") == []
+        assert await store.append("me", "log", [b"a", b"\x00b"], begin=True)
+        assert await store.append("me", "log", [b"c"])
+        assert await store.append("me", "log", [b"d"], begin=True)
+        assert await store.read("me", "log") == [b"a", b"\x00b", b"c", b"d"]
+        assert await store.read("me", "log", 3) == [b"d"]
+        assert await store.read("me", "log", 4) == await store.read("you", "log") == []
+        assert not await store.append("you", "log", [b"x"])
+        assert await store.delete("me", "log")
+        assert not await store.append("me", "log", [b"x"])
+
+    using(settings, work)
+
+
+def test_logs_outlive_their_time_only_when_they_are_used(settings: StoreSettings) -> None:
+    async def work(store: Store) -> None:
+        for key in ("read", "grown", "left"):
+            await store.append("me", key, [b"x"], begin=True)
+        await asyncio.sleep(0.6)
+        assert await store.read("me", "read") == [b"x"]
+        assert await store.append("me", "grown", [b"y"])
+        await asyncio.sleep(0.6)
+        assert [await store.read("me", key) for key in ("read", "grown", "left")] == [[b"x"], [b"x", b"y"], []]
+
+    using(settings.model_copy(update={"ttl": 1.0}), work)
+
+
 def test_owners_do_not_meet(settings: StoreSettings) -> None:
     async def work(store: Store) -> None:
         await store.put("me", "a", b"mine")
@@ -103,6 +133,22 @@ def test_memory_is_bounded_in_bytes() -> None:
     asyncio.run(run())
 
 
+def test_logs_in_memory_are_bounded_in_bytes() -> None:
+    async def run() -> None:
+        store = MemoryStore(ttl=100, entries=1000, size=10_000)
+        await store.put("me", "old", b"x" * 1000)
+        for _ in range(9):
+            await store.append("me", "log", [b"x" * 900], begin=True)
+            assert store.bytes <= 10_000
+        assert await store.get("me", "old") is None
+        assert len(await store.read("me", "log")) == 9
+        assert not await store.append("me", "log", [b"x" * 9000])
+        assert await store.read("me", "log") == []
+        assert (len(store), store.bytes) == (0, 0)
+
+    asyncio.run(run())
+
+
 def test_memory_lets_go_of_what_is_too_old() -> None:
     async def run() -> None:
         now = 0.0
@@ -135,7 +181,14 @@ def test_redis_is_shared_and_its_keys_have_a_time_to_live(url: str) -> None:
 def test_a_redis_that_is_not_there() -> None:
     async def run() -> None:
         store = RedisStore("redis://127.0.0.1:9/0", ttl=1)
-        for attempt in (store.get("me", "a"), store.put("me", "a", b""), store.delete("me", "a")):
+        attempts = (
+            store.get("me", "a"),
+            store.put("me", "a", b""),
+            store.append("me", "a", [b""]),
+            store.read("me", "a"),
+            store.delete("me", "a"),
+        )
+        for attempt in attempts:
             with pytest.raises(StoreUnavailable):
                 await attempt
         await store.close()
