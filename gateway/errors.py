@@ -169,6 +169,10 @@ class BackendUnavailable(BackendError):
     retry_after = 1.0
 
 
+class BackendOverloaded(BackendUnavailable):
+    """The engine answers, but only that it takes no request now."""
+
+
 class BackendBusy(LimitError, BackendError):
     """The engine itself takes no more requests for now, and says after how many seconds it may (`retry_after`)."""
 
@@ -185,16 +189,16 @@ class BackendRefused(BackendError):
 
     code = "backend_refused"
 
+    def __init__(self, message: str, *, param: str | None = None, code: str | None = None, status: int | None = None) -> None:
+        super().__init__(message, param=param, code=code, status=status)
+        if self.status < 500:
+            self.type = RequestError.type
+
 
 class BackendGarbled(BackendError):
     """The engine's answer cannot be read."""
 
     code = "backend_garbled"
-
-    def __init__(self, message: str, *, param: str | None = None, code: str | None = None, status: int | None = None) -> None:
-        super().__init__(message, param=param, code=code, status=status)
-        if self.status < 500:
-            self.type = RequestError.type
 
 
 class AnswerInvalid(BackendError):

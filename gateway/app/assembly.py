@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import parsers
@@ -13,15 +13,17 @@ from gateway.backends.base import Backend, EngineFacts
 from gateway.backends.embedded import EmbeddedBackend
 from gateway.backends.models import located
 from gateway.backends.replay import ReplayBackend
-from gateway.backends.vllm import VllmBackend
-from gateway.checking import Report, Sends, Status, Subject, broken, check, format_of
-from gateway.errors import SettingsError
+from gateway.checking import Check, Report, Sends, Status, Subject, broken, check, format_of
+from gateway.errors import BackendError, SettingsError
 from gateway.planning.catalog import ModelSpec
 from gateway.rendering import Renderer, Vocabulary
 from gateway.rendering.loading import load, template_text
 from gateway.rendering.tokens import EngineTokens
 from gateway.settings import AnyModel, EmbeddedModel, ReplayModel, VllmModel
+from gateway.telemetry.metrics import Metrics
 from parsers import Format, UnknownFormat
+
+from .pools import open_pool, replica_checks
 
 DEFAULT_TEMPLATE = "toolwire/hermes"
 """The template of the model that comes with the gateway, whose own knows no tools, and of replayed turns without one."""
@@ -40,11 +42,11 @@ class Assembled:
     template: str
 
 
-async def open_backend(model: AnyModel) -> Backend:
+async def open_backend(model: AnyModel, metrics: Metrics) -> Backend:
     """The engine, not yet asked anything. SettingsError: the entry is wrong."""
     match model:
         case VllmModel():
-            return VllmBackend(url=model.urls[0], model=model.engine_model, api_key=model.api_key)
+            return open_pool(model, metrics)
         case EmbeddedModel():
             return await asyncio.to_thread(_embedded, model)
         case ReplayModel():
@@ -85,10 +87,10 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
         created=created,
         template_check=verdict,
         strict_history=model.strict_history,
-    )
-    return Assembled(spec, " ".join(filter(None, (facts.engine, facts.version))), _where(model), template)
         recorder=model.recorder,
         guards=model.guards,
+    )
+    return Assembled(spec, " ".join(filter(None, (facts.engine, facts.version))), _where(model), template)
 
 
 def renderer_of(model: AnyModel, facts: EngineFacts | None = None, backend: Backend | None = None) -> tuple[Renderer, str]:
@@ -162,21 +164,29 @@ def _format(fmt: Format | None, report: Report | None) -> Format:
 
 
 async def check_entry(model: AnyModel) -> Report:
-    """The whole check of a model's entry. An engine is asked only for what the entry leaves open."""
-    facts = None
+    """The whole check of a model's entry: its template, and its engines where they can be reached."""
     if _needs_stand_in(model):
         _ours_for(configured_format(model))  # there is nothing to check, which this says
-    if isinstance(model, VllmModel) and model.tokenizer is None:
-        backend = await open_backend(model)
-        try:
-            facts = await backend.facts()
-        finally:
-            await backend.close()
+    facts, engines = await _asked(model) if isinstance(model, VllmModel) else (None, ())
     templates, vocabulary, template = await asyncio.to_thread(sources_of, model, facts)
     unusable = next(filter(None, (broken(template, text) for text in templates.values())), None)
-    if unusable is not None:
-        return unusable
-    return await asyncio.to_thread(check, _subject(model, Renderer(templates, vocabulary), template))
+    report = unusable
+    if report is None:
+        report = await asyncio.to_thread(check, _subject(model, Renderer(templates, vocabulary), template))
+    return replace(report, checks=(*report.checks, *engines))
+
+
+async def _asked(model: VllmModel) -> tuple[EngineFacts | None, tuple[Check, ...]]:
+    """What the engines say, and what is found at them. An entry that names a tokenizer does not need them."""
+    pool = open_pool(model, Metrics())
+    try:
+        return await pool.facts(), tuple(replica_checks(pool.replicas()))
+    except BackendError:
+        if model.tokenizer is None:
+            raise
+        return None, tuple(replica_checks(pool.replicas()))
+    finally:
+        await pool.close()
 
 
 def _needs_stand_in(model: AnyModel) -> bool:
@@ -204,7 +214,7 @@ def configured_format(model: AnyModel) -> Format:
 def _where(model: AnyModel) -> str:
     match model:
         case VllmModel():
-            return model.urls[0]
+            return ", ".join(model.urls)
         case EmbeddedModel():
             return model.path or "SmolLM2-135M-Instruct (built in)"
         case ReplayModel():

@@ -83,7 +83,7 @@ class House:
             await asyncio.to_thread(self.recorder.close)
 
     async def _serve(self, model: AnyModel) -> None:
-        backend = await open_backend(model)
+        backend = await open_backend(model, self.metrics)
         self._backends.append(backend)
         try:
             await self._assemble(model, backend)

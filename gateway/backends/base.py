@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from gateway.chat.events import Piece
 from gateway.chat.plan import Dialect, Plan
@@ -19,15 +19,44 @@ class EngineFacts:
     version: str | None = None
     root: str | None = None
     """The folder or hub id that the served model was loaded from."""
+    listed: tuple[str, ...] = ()
+    """All names under which it serves models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is right or wrong with how an engine was set up. `remedy` is empty where there is nothing to do."""
+
+    id: str
+    status: Literal["pass", "warn", "fail"]
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaState:
+    """How one of several engines of a model is."""
+
+    place: str
+    """Its address."""
+    ready: bool
+    """Whether it gets requests."""
+    state: str
+    """The same in words, with the reason where it gets none."""
+    running: int
+    """Requests it has from this gateway."""
+    version: str | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 class Backend(Protocol):
     """One engine.
 
-    `takes_token_ids`: prompts may be token ids. `dialect`: the language its constraints are written in, None when it has none
-    (then `required` and `strict` are validated after decoding only).
+    `name`: what kind of engine it is, in one word. `takes_token_ids`: prompts may be token ids. `dialect`: the language its
+    constraints are written in, None when it has none (then `required` and `strict` are validated after decoding only).
     """
 
+    name: str
     takes_token_ids: bool
     dialect: Dialect | None
 
@@ -64,4 +93,13 @@ class Forwards(Protocol):
 
     def forward(self, path: str, body: Mapping[str, Any]) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """The body of its answer, as it is read. Entering returns once the engine has accepted the request; leaving stops it."""
+        ...
+
+
+@runtime_checkable
+class Replicated(Protocol):
+    """An engine that is several."""
+
+    def replicas(self) -> tuple[ReplicaState, ...]:
+        """How each of them is now, as far as is known; nothing is asked for it."""
         ...

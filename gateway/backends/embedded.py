@@ -45,6 +45,7 @@ class EmbeddedBackend:
     at once, each with its own context memory; more wait. `threads`: of the engine, which spins: never more than free cores.
     """
 
+    name = "embedded"
     takes_token_ids = True
     dialect: Dialect | None = "lark"
 

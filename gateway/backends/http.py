@@ -20,6 +20,7 @@ from gateway.errors import (
     BackendBusy,
     BackendError,
     BackendGarbled,
+    BackendOverloaded,
     BackendRefused,
     BackendTimeout,
     BackendUnavailable,
@@ -56,6 +57,7 @@ class EngineHttp:
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
         self._client: httpx.AsyncClient | None = None
+        self._running: set[_Running] = set()
 
     @asynccontextmanager
     async def stream(self, path: str, body: bytes) -> AsyncGenerator[AsyncIterator[bytes]]:
@@ -65,10 +67,24 @@ class EngineHttp:
         try:
             if response.status != 200:
                 raise await self._refusal(response)
-            async with aclosing(self._blocks(response)) as blocks:
-                yield blocks
+            running = _Running(response)
+            self._running.add(running)
+            try:
+                async with aclosing(self._blocks(running)) as blocks:
+                    yield blocks
+            finally:
+                self._running.discard(running)
         finally:
             response.close()  # a connection whose answer was read to its end has gone back to the pool before this
+
+    def hang_up_silent(self) -> int:
+        """Close the connections of answers of which nothing was read since this was last called; how many there were."""
+        silent = [running for running in self._running if running.reads == running.noted]
+        for running in self._running:
+            running.noted = running.reads
+        for running in silent:
+            running.response.close()
+        return len(silent)
 
     async def json(self, method: str, path: str, body: Any = None) -> Any:
         """The answer to a short question."""
@@ -111,9 +127,10 @@ class EngineHttp:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._failure(error) from error
 
-    async def _blocks(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
+    async def _blocks(self, running: "_Running") -> AsyncGenerator[bytes]:
         try:
-            async for block in response.content.iter_any():
+            async for block in running.response.content.iter_any():
+                running.reads += 1
                 yield block
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._failure(error) from error
@@ -150,6 +167,16 @@ class EngineHttp:
         return BackendUnavailable(f"The engine at {self.url} broke off: {_words(error)}.")
 
 
+@dataclass(slots=True, eq=False)
+class _Running:
+    """An answer that is being read."""
+
+    response: aiohttp.ClientResponse
+    reads: int = 0
+    noted: int = -1
+    """How many reads there were when somebody last looked."""
+
+
 def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
 
@@ -162,7 +189,9 @@ def refusal(status: int, complaint: bytes, url: str, *, headers: Mapping[str, st
     if status == 400 and TOO_LONG.search(message):
         return ContextTooLong(message)
     if status == 503:
-        return BackendUnavailable(f"The engine at {url} takes no request now: {message}")
+        problem = BackendOverloaded(f"The engine at {url} takes no request now: {message}")
+        problem.retry_after = retry_after(headers)
+        return problem
     if 400 <= status < 500 and status not in CONFIGURED_WRONG:
         return BackendRefused(message, status=status)
     if status >= 500:

@@ -57,6 +57,7 @@ class Turn:
 class ReplayBackend:
     """Plays the turns of a file. SettingsError names the line that cannot be used."""
 
+    name = "replay"
     takes_token_ids = False
     dialect: Dialect | None = None
 
@@ -153,9 +154,9 @@ def _turn(line: str, place: str) -> Turn:
         raise SettingsError(f"{place}: not JSON ({error}); each line is one JSON object") from None
     if not isinstance(raw, dict):
         raise SettingsError(f"{place}: a {type(raw).__name__} where a JSON object is expected")
-    if unknown := [key for key in raw if key not in KEYS]:
     if "toolwire" in raw:
         return _recorded(raw, place)
+    if unknown := [key for key in raw if key not in KEYS]:
         raise SettingsError(f"{place}: unknown key '{unknown[0]}'; known keys: {', '.join(KEYS)}")
     return Turn(
         match=_pattern(raw.get("match"), place),
@@ -166,7 +167,6 @@ def _turn(line: str, place: str) -> Turn:
     )
 
 
-def _pattern(match: Any, place: str) -> re.Pattern[str] | None:
 def _recorded(raw: Mapping[str, Any], place: str) -> Turn:
     """A turn of the gateway's own recordings. One whose messages are not there as they were answers anything."""
     try:
@@ -181,6 +181,7 @@ def _recorded(raw: Mapping[str, Any], place: str) -> Turn:
     return Turn(match, role, texts, str(endings[-1]) if endings else "stop", 0.0)
 
 
+def _pattern(match: Any, place: str) -> re.Pattern[str] | None:
     if match is None:
         return None
     if not isinstance(match, str):

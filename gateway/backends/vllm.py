@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,8 +11,9 @@ from gateway.chat.events import Piece
 from gateway.chat.plan import Constraint, Dialect, Plan
 from gateway.errors import BackendError, BackendGarbled, ContextTooLong
 
-from .base import EngineFacts
+from .base import EngineFacts, Finding
 from .completions import CompletionsReader, body_of, canonical
+from .examination import examined
 from .http import EngineHttp, Timeouts
 
 GENERATE = "/v1/completions"
@@ -23,8 +24,10 @@ LAST_BYTES = 1.0
 
 
 class VllmBackend:
-    """One vLLM server. `model` is the name it serves; None = the first one it lists."""
+    """One vLLM server. `model` is the name it serves; None = the first one it lists. `broke_off` is called when an answer breaks
+    off that had begun."""
 
+    name = "vllm"
     takes_token_ids = True
     dialect: Dialect | None = "structural_tag"
 
@@ -32,7 +35,9 @@ class VllmBackend:
         self, *, url: str, model: str | None = None, api_key: str | None = None, timeouts: Timeouts | None = None
     ) -> None:
         self._http = EngineHttp(url, api_key=api_key, timeouts=timeouts)
-        self._model = model
+        self.url = self._http.url
+        self.model = model
+        self.broke_off: Callable[[], None] = _nothing
         self._facts: EngineFacts | None = None
 
     @asynccontextmanager
@@ -40,7 +45,7 @@ class VllmBackend:
         """Generate; see Backend."""
         try:
             body = canonical(await self._body(plan)).encode()
-            async with self._http.stream(GENERATE, body) as blocks, aclosing(_pieces(blocks, plan)) as pieces:
+            async with self._http.stream(GENERATE, body) as blocks, aclosing(self._pieces(blocks, plan)) as pieces:
                 yield pieces
         except BackendError:
             self._facts = None  # the engine may be back as another one
@@ -49,13 +54,22 @@ class VllmBackend:
     async def facts(self) -> EngineFacts:
         """What `/v1/models` and `/version` say, asked anew each time."""
         listed = await self._http.json("GET", "/v1/models")
-        entry = _served(listed, self._model)
+        entry = _served(listed, self.model)
         try:
             version = (await self._http.json("GET", "/version")).get("version")
         except (BackendError, AttributeError):
             version = None  # a proxy in front of vLLM may not pass it on
-        self._facts = EngineFacts("vllm", entry.get("id"), entry.get("max_model_len"), version, entry.get("root"))
+        names = tuple(str(each.get("id")) for each in listed["data"])
+        self._facts = EngineFacts("vllm", entry.get("id"), entry.get("max_model_len"), version, entry.get("root"), names)
         return self._facts
+
+    async def examine(self) -> tuple[Finding, ...]:
+        """Whether it keeps constraints; see examination."""
+        return await examined(self._http, self.model or await self._first_model())
+
+    def hang_up_silent(self) -> int:
+        """End the answers of which nothing has come since this was last called; how many there were."""
+        return self._http.hang_up_silent()
 
     @asynccontextmanager
     async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[AsyncIterator[bytes]]:
@@ -65,7 +79,7 @@ class VllmBackend:
 
     async def count_tokens(self, text: str) -> int:
         """What `/tokenize` says; the text has its special tokens already."""
-        question = {"model": self._model or await self._first_model(), "prompt": text, "add_special_tokens": False}
+        question = {"model": self.model or await self._first_model(), "prompt": text, "add_special_tokens": False}
         answer = await self._http.json("POST", "/tokenize", question)
         try:
             return int(answer["count"])
@@ -81,7 +95,7 @@ class VllmBackend:
         await self._http.close()
 
     async def _body(self, plan: Plan) -> dict[str, Any]:
-        body = body_of(plan, model=self._model or await self._first_model())
+        body = body_of(plan, model=self.model or await self._first_model())
         body["n"] = 1 if is_greedy(plan) else plan.sampling.n
         body["skip_special_tokens"] = False
         body["spaces_between_special_tokens"] = False
@@ -113,17 +127,27 @@ class VllmBackend:
         ids = plan.prompt.token_ids
         return await self.count_tokens(plan.prompt.text) if ids is None else len(ids)
 
+    async def _pieces(self, blocks: AsyncIterator[bytes], plan: Plan) -> AsyncGenerator[list[Piece]]:
+        copies = plan.sampling.n if is_greedy(plan) else 1
+        reader = CompletionsReader(choices=plan.sampling.n // copies, top_logprobs=plan.sampling.top_logprobs)
+        begun = False
+        try:
+            async for block in blocks:
+                if pieces := reader.feed(block):
+                    begun = True
+                    yield pieces if copies == 1 else _copied(pieces, copies)
+                if reader.done:
+                    break
+            reader.end()
+        except BackendError:
+            if begun:
+                self.broke_off()
+            raise
+        await _exhaust(blocks)
 
-async def _pieces(blocks: AsyncIterator[bytes], plan: Plan) -> AsyncGenerator[list[Piece]]:
-    copies = plan.sampling.n if is_greedy(plan) else 1
-    reader = CompletionsReader(choices=plan.sampling.n // copies, top_logprobs=plan.sampling.top_logprobs)
-    async for block in blocks:
-        if pieces := reader.feed(block):
-            yield pieces if copies == 1 else _copied(pieces, copies)
-        if reader.done:
-            break
-    reader.end()
-    await _exhaust(blocks)
+
+def _nothing() -> None:
+    """Nobody wants to know."""
 
 
 def is_greedy(plan: Plan) -> bool:

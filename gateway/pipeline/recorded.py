@@ -20,7 +20,7 @@ def recorded(model: str, catalog: Catalog, observer: Observer, *, operation: str
     try:
         spec = catalog.find(model)
         record.model, record.format = spec.name, spec.format.name
-        record.backend = type(spec.backend).__name__.removesuffix("Backend").lower()
+        record.backend = spec.backend.name
         observer.begin(record)
         ran = True
         yield record, spec

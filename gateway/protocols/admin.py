@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from gateway.backends.base import ReplicaState, Replicated
 from gateway.errors import BackendUnavailable
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.protocols.messages import models as anthropic
@@ -38,9 +39,10 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
         states = {**catalog.waiting, **await _states(catalog)}
         if "ready" in states.values():
             checks = {spec.name: spec.template_check for spec in catalog}
-            return JSONResponse({"status": "ready", "models": states, "template_checks": checks})
+            return JSONResponse({"status": "ready", "models": states, "template_checks": checks, **_replicas(catalog)})
         error = BackendUnavailable("No model can be served now: " + "; ".join(f"{name}: {why}" for name, why in states.items()))
-        return JSONResponse({**error.body(), "status": "unavailable", "models": states}, status_code=error.status)
+        told = {**error.body(), "status": "unavailable", "models": states, **_replicas(catalog)}
+        return JSONResponse(told, status_code=error.status)
 
     async def numbers() -> Response:
         """Prometheus metrics."""
@@ -87,6 +89,17 @@ async def _states(catalog: Catalog) -> dict[str, str]:
 
     specs = list(catalog)
     return dict(zip((spec.name for spec in specs), await asyncio.gather(*map(state, specs)), strict=True))
+
+
+def _replicas(catalog: Catalog) -> dict[str, Any]:
+    """`replicas`: those of each model that has some, with what is wrong with them."""
+    found = {spec.name: spec.backend.replicas() for spec in catalog if isinstance(spec.backend, Replicated)}
+    return {"replicas": {name: [_replica(one) for one in replicas] for name, replicas in found.items()}} if found else {}
+
+
+def _replica(one: ReplicaState) -> dict[str, Any]:
+    warnings = [f"{found.message} {found.remedy}" for found in one.findings if found.status != "pass"]
+    return {"url": one.place, "state": one.state, "running": one.running, "version": one.version, "warnings": warnings}
 
 
 def _model(spec: ModelSpec) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 from .loop_lag import LoopLag
+from .replicas import ReplicaMetrics
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
@@ -47,8 +48,9 @@ class Metrics:
         self.usage = standard("client_token_usage", "Tokens of one request", TOKENS, "gen_ai_token_type")
         self.limited = counter("limited_requests", "Requests that a limit of their key refused", "limit")
         self.uncounted = counter("uncounted_requests", "Requests while the store of limits could not be reached")
-        self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)
         self.records = counter("recorder_turns", "Turns to be recorded, by what became of the record", "outcome")
+        self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)
+        self.replicas = ReplicaMetrics(self.registry)
         self.loop_lag = LoopLag()
         lag = Gauge("toolwire_event_loop_lag_seconds", "Worst delay of the event loop in the last 15 s", registry=self.registry)
         lag.set_function(self.loop_lag.worst)

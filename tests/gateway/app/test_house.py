@@ -101,7 +101,7 @@ CALL = {"model": "mine", "messages": [{"role": "user", "content": "hi"}], "tools
 def test_an_engine_that_is_late_is_waited_for(tmp_path: Path) -> None:
     port = free_port()
     model = {"name": "mine", "backend": "vllm", "urls": [f"http://127.0.0.1:{port}"], "chat_template": "toolwire/hermes"}
-    with serving({"models": [model]}) as gateway:
+    with serving({"models": [{**model, "pool": {"examine": False}}]}) as gateway:
         refused = ready(gateway)
         assert refused.status_code == 503
         assert refused.json()["error"]["code"] == "backend_unavailable"

@@ -18,6 +18,7 @@ from gateway.errors import (
     BackendBusy,
     BackendError,
     BackendGarbled,
+    BackendOverloaded,
     BackendRefused,
     BackendTimeout,
     BackendUnavailable,
@@ -263,7 +264,7 @@ CONTEXT = (
         (404, {"error": {"message": "The model `x` does not exist."}}, BackendRefused, 502),
         (401, {"error": "Unauthorized"}, BackendRefused, 502),
         (500, {"error": {"message": "Internal server error"}}, BackendError, 502),
-        (503, {"error": {"message": "overloaded"}}, BackendUnavailable, 503),
+        (503, {"error": {"message": "overloaded"}}, BackendOverloaded, 503),
     ],
 )
 def test_an_engine_that_refuses(run, kit, status, body, kind, seen):

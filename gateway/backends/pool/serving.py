@@ -1,0 +1,179 @@
+"""One request's way through the pool: attempt after attempt until its first piece, and then nothing in between any more."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Generic, Self, TypeVar
+
+from gateway.errors import (
+    BackendBusy,
+    BackendError,
+    BackendGarbled,
+    BackendOverloaded,
+    BackendRefused,
+    BackendTimeout,
+    BackendUnavailable,
+    GatewayError,
+)
+
+from .members import Members
+from .replica import Engine, Lease, Replica
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Open = Callable[[Engine], AbstractAsyncContextManager[AsyncIterator[Item]]]
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+"""Seconds before a replica that failed is asked again because there is no other: doubled from the one up to the other."""
+LONGEST_REST = 10.0
+"""Seconds for which a replica that says it is busy is left alone, at most."""
+ELSEWHERE_ONLY = ("busy", "misconfigured")
+"""What the same replica would only say again."""
+
+
+class Serving(Generic[Item]):
+    """Iterated once, it gives what the replica gives. An attempt that fails before its first item is made again, at another
+    replica where there is one; after that item, `__anext__` is the replica's own."""
+
+    def __init__(self, members: Members, key: bytes | None, open_: Open[Item]) -> None:
+        settings = members.settings
+        self._members = members
+        self._key = key
+        self._open = open_
+        self._until = asyncio.get_running_loop().time() + settings.total_timeout
+        self._left = settings.attempts
+        self._tried: set[Replica] = set()
+        self._suspects: list[Replica] = []
+        """They failed the request, but that may be the request's own fault."""
+        self._lease: Lease | None = None
+        self._ends = 0.0
+        """When the attempt has taken too long."""
+        self._engine = AsyncExitStack()
+        self._reads: AsyncIterator[Item]
+        self._next: Callable[[], Awaitable[Item]] = self._first
+
+    def __aiter__(self) -> Self:
+        return self
+
+    def __anext__(self) -> Awaitable[Item]:
+        return self._next()
+
+    async def begin(self) -> None:
+        """Returns once a replica has accepted the request; GatewayError when none does."""
+        while True:
+            self._lease = await self._members.line.take(self._key, until=self._until, tried=self._tried)
+            now = asyncio.get_running_loop().time()
+            self._ends = min(self._until, now + self._members.settings.attempt_timeout)
+            try:
+                opened = self._open(self._lease.replica.engine)
+                self._reads = await self._within(self._engine.enter_async_context(opened))
+                return
+            except GatewayError as error:
+                await self._lost(error)
+
+    async def leave(self) -> None:
+        """The request is over, wherever it is."""
+        try:
+            await self._engine.aclose()
+        finally:
+            if self._lease is not None:
+                self._members.line.give_back(self._lease)
+                self._lease = None
+
+    async def _first(self) -> Item:
+        while True:
+            try:
+                item = await self._within(self._one())
+            except GatewayError as error:
+                await self._lost(error)
+                await self.begin()
+            else:
+                self._won()
+                self._next = self._reads.__anext__
+                return item
+
+    async def _one(self) -> Item:
+        try:
+            return await anext(self._reads)
+        except StopAsyncIteration:
+            raise BackendGarbled("The engine's answer ended before it began.") from None
+
+    async def _within(self, work: Awaitable[Result]) -> Result:
+        """What the attempt gives, unless it takes too long or its replica is given up."""
+        assert self._lease is not None
+        starting = self._lease.replica.starting
+        try:
+            async with asyncio.timeout_at(self._ends) as deadline:
+                starting.add(deadline)
+                try:
+                    return await work
+                finally:
+                    starting.discard(deadline)
+        except TimeoutError:
+            raise BackendTimeout("The engine did not begin to answer in time.") from None
+
+    def _won(self) -> None:
+        assert self._lease is not None
+        self._members.went_well(self._lease.replica)
+        for replica in self._suspects:
+            self._members.went_wrong(replica, "failed")
+
+    async def _lost(self, error: GatewayError) -> None:
+        """Returns when the request is to be tried again; else raises the error."""
+        lease, self._lease = self._lease, None
+        assert lease is not None
+        await self._engine.aclose()
+        cause = cause_of(error)
+        self._blame(lease.replica, cause, error)
+        self._members.line.give_back(lease)
+        self._tried.add(lease.replica)
+        self._left -= 1
+        fresh = self._members.fresh(self._tried)
+        if cause is None or self._left <= 0 or (cause in ELSEWHERE_ONLY and not fresh):
+            self._lost_for_good()
+            raise error
+        self._members.meter.retried(cause)
+        if not fresh:
+            await asyncio.sleep(self._pause())
+
+    def _blame(self, replica: Replica, cause: str | None, error: GatewayError) -> None:
+        members = self._members
+        match cause:
+            case None:
+                members.went_well(replica)  # it has judged the request
+            case "busy":
+                members.rest(replica, min(error.retry_after or 0.0, LONGEST_REST))
+            case "failed":
+                self._suspects.append(replica)
+            case "unreachable" | "misconfigured":
+                members.put_out(replica, error.message.rstrip("."), cause)
+                replica.news.set()
+            case _:
+                members.went_wrong(replica, cause)
+
+    def _lost_for_good(self) -> None:
+        """A request that no replica can answer says nothing about any of them, unless there is but one."""
+        if len(self._members.replicas) == 1:
+            for replica in self._suspects:
+                self._members.went_wrong(replica, "failed")
+
+    def _pause(self) -> float:
+        made = self._members.settings.attempts - self._left
+        return random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, FIRST_PAUSE * float(2 ** (made - 1)))
+
+
+def cause_of(error: GatewayError) -> str | None:
+    """Why an attempt failed, in one of a few words; None when any replica would say the same."""
+    kinds: tuple[tuple[type[GatewayError], str], ...] = (
+        (BackendBusy, "busy"),
+        (BackendOverloaded, "busy"),
+        (BackendTimeout, "timeout"),
+        (BackendUnavailable, "unreachable"),
+        (BackendGarbled, "broke_off"),
+    )
+    for kind, cause in kinds:
+        if isinstance(error, kind):
+            return cause
+    if isinstance(error, BackendRefused):
+        return "misconfigured" if error.status >= 500 else None
+    return "failed" if type(error) is BackendError else None
