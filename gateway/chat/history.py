@@ -31,6 +31,11 @@ class Fault:
     reason: str
 
 
+def is_text_of_assistant(message: Message) -> bool:
+    """Whether it is a turn that could go on: words of the assistant's, with no call behind them."""
+    return message["role"] == "assistant" and not message.get("tool_calls")
+
+
 def heal(messages: Sequence[Message]) -> Healed:
     """The same conversation with exactly one result per call, right after the message that called."""
     if not any(message["role"] == "tool" or message.get("tool_calls") for message in messages):

@@ -12,7 +12,8 @@ Dialect = Literal["structural_tag", "lark"]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A rendered conversation. `opening` is what the template already wrote of the assistant's turn.
+    """A rendered conversation. `opening` is what the prompt already holds of the assistant's turn; control tokens that client
+    text spells are blotted out in it.
 
     `token_ids` is None where no tokenizer is at hand; the engine then tokenizes `text` (which includes a bos token).
     """

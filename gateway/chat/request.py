@@ -81,6 +81,8 @@ class ChatRequest:
     template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     """What was broken in earlier turns and has been healed."""
+    continues: bool = False
+    """The last message is an assistant's without calls, and the turn to be taken is the rest of it."""
     strict_history: bool = False
     """The client wants a broken earlier turn refused instead of healed, whatever the model's entry says."""
     warnings: tuple[str, ...] = ()

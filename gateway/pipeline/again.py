@@ -12,8 +12,17 @@ NOTHING_DONE = "Nothing was carried out."
 
 
 def second_request(request: ChatRequest, answer: Message, problem: AnswerInvalid) -> ChatRequest:
-    """What the model is asked once more."""
-    return replace(request, messages=(*request.messages, *_exchange(answer, problem)))
+    """What the model is asked once more. Of a message that was to be continued the answer is the rest."""
+    said, *objection = _exchange(answer, problem)
+    before = request.messages
+    if request.continues:
+        said = {**said, "content": _text(before[-1].get("content")) + said["content"]}
+        before = before[:-1]
+    return replace(request, messages=(*before, said, *objection), continues=False)
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "".join(part.get("text") or "" for part in content or ())
 
 
 def _exchange(answer: Message, problem: AnswerInvalid) -> tuple[Mapping[str, Any], ...]:

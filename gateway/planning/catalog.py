@@ -18,7 +18,7 @@ from .strict import Policy
 class Renders(Protocol):
     """What a plan needs of a renderer: a conversation as a prompt; UnrenderableChat when the template refuses it."""
 
-    def render(self, messages: Any, tools: Any, template_kwargs: Any) -> Prompt: ...
+    def render(self, messages: Any, tools: Any, template_kwargs: Any, *, continues: bool) -> Prompt: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from gateway.chat.request import ChatRequest, Sampling
 from gateway.errors import ContextTooLong, RequestError
 from parsers import Tool
 
-from . import constraint
+from . import constraint, continuing
 from .catalog import ModelSpec
 from .no_tool import no_tool
 from .strict import with_usable_schemas
@@ -15,6 +15,7 @@ from .strict import with_usable_schemas
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
     """What the engine is asked. Takes milliseconds of processor time (template, tokens, grammar): call it in a thread."""
+    continuing.check(request)
     request = with_usable_schemas(request, spec.strict_policy)
     if not spec.parallel_calls:
         request = replace(request, parallel_tool_calls=False)
@@ -65,7 +66,7 @@ def _rendered(request: ChatRequest, spec: ModelSpec, hidden: tuple[Tool, ...]) -
         place = f"messages[{request.faults[0].index}]"
         raise RequestError(f"{place} is broken: {request.faults[0].reason}.", param=place, code="invalid_history")
     shown = () if request.tool_choice.mode == "none" else (*request.tools, *hidden)
-    return spec.renderer.render(request.messages, shown, request.template_kwargs)
+    return spec.renderer.render(request.messages, shown, request.template_kwargs, continues=request.continues)
 
 
 def callable_tools(request: ChatRequest) -> tuple[Tool, ...]:

@@ -43,6 +43,12 @@ def without_thinking(header: str) -> str:
     return header[: found.start()] if found else header
 
 
+def behind_thinking(text: str) -> str:
+    """What a turn's own text says behind its thinking, which templates take out of it and write in their own way."""
+    ends = [match.end() for match in _THINKING.finditer(text)]
+    return text[ends[-1] if ends else 0 :].lstrip()
+
+
 def is_thinking(marker: str) -> bool:
     """Whether this token opens or closes reasoning."""
     return _THINKING.fullmatch(marker) is not None

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 
 OPEN, CLOSE = "\ue000", "\ue001"
+END = "\ue004"
+"""Stands behind the text of a turn that goes on, until the prompt is cut there."""
 _AS_JSON, _AS_ASCII = "\ue002", "\ue003"
 _WHOLE = re.compile(f"{OPEN}(\\d+)([{_AS_JSON}{_AS_ASCII}]*){CLOSE}")
 _ESCAPED = re.compile(r"\\ue000(\d+)((?:\\ue00[23])*)\\ue001")
@@ -32,6 +34,11 @@ def within_json(text: str, *, ascii_only: bool) -> str:
 def restored(text: str, hidden: Sequence[str]) -> str:
     """The text with what was hidden in the places of its placeholders."""
     return _WHOLE.sub(lambda match: _escaped(hidden[int(match[1])], match[2]), text) if hidden else text
+
+
+def blind(text: str) -> str:
+    """The text with a sign that means nothing in the places of its placeholders."""
+    return _WHOLE.sub("\ufffd", text)
 
 
 def _escaped(text: str, marks: str) -> str:

@@ -20,7 +20,8 @@ def preview(renderer: Renderer, request: Mapping[str, Any]) -> dict[str, Any]:
         raise RequestError("`tools` must be a list of objects as in OpenAI's `tools`.", param="tools")
     healed = heal(messages)
     tools = [Tool.of(tool) for tool in given]
-    prompt = renderer.render(healed.messages, tools, request.get("chat_template_kwargs"))
+    continues = bool(request.get("continue_final_message"))
+    prompt = renderer.render(healed.messages, tools, request.get("chat_template_kwargs"), continues=continues)
     return {
         "text": prompt.text,
         "token_count": None if prompt.token_ids is None else len(prompt.token_ids),

@@ -11,9 +11,11 @@ from parsers import Tool
 
 from .adapt import Adapter, Chat
 from .capabilities import Capabilities, probe
+from .continuing import continued
 from .environment import Clock, RenderFailure, Template
 from .loading import Vocabulary, encoder_of, load
 from .opening import common_prefix, opening_of
+from .placeholders import blind
 from .switches import forwarded
 from .tokens import PromptEncoder, Shield
 
@@ -45,7 +47,12 @@ class _Voice:
             self._tools = [(given, described), *self._tools[: _REMEMBERED - 1]]
         return described
 
-    def generation(self, text: str, chat: Sequence[Chat], described: Sequence[Chat], extra: Mapping[str, Any]) -> str:
+    def asking(self, chat: Sequence[Chat], described: Sequence[Chat], extra: Mapping[str, Any]) -> tuple[str, str]:
+        """The prompt for a new turn, and what the template wrote of it."""
+        text = self.template.render(chat, described, generation=True, extra=extra)
+        return text, opening_of(self._generation(text, chat, described, extra), self.can.header)
+
+    def _generation(self, text: str, chat: Sequence[Chat], described: Sequence[Chat], extra: Mapping[str, Any]) -> str:
         """The end of this prompt that asks for the assistant's turn: what is missing without `add_generation_prompt`.
 
         It is remembered by what it may depend on, and used again where the prompt ends with it.
@@ -111,9 +118,19 @@ class Renderer:
         """The source of the template that renders tools."""
         return self._tool_use.template.text
 
-    def render(self, messages: Messages, tools: Sequence[Tool] = (), template_kwargs: Mapping[str, Any] | None = None) -> Prompt:
-        """The prompt for the next assistant turn; UnrenderableChat when the template refuses the conversation."""
-        return self.render_with(self._encoder, messages, tools, template_kwargs)
+    def render(
+        self,
+        messages: Messages,
+        tools: Sequence[Tool] = (),
+        template_kwargs: Mapping[str, Any] | None = None,
+        *,
+        continues: bool = False,
+    ) -> Prompt:
+        """The prompt for the assistant's next turn, or for the rest of the last message, an assistant's, where it `continues`.
+
+        UnrenderableChat when the template refuses the conversation.
+        """
+        return self.render_with(self._encoder, messages, tools, template_kwargs, continues=continues)
 
     def render_with(
         self,
@@ -121,6 +138,8 @@ class Renderer:
         messages: Messages,
         tools: Sequence[Tool] = (),
         template_kwargs: Mapping[str, Any] | None = None,
+        *,
+        continues: bool = False,
     ) -> Prompt:
         """The prompt with another encoder's token ids."""
         voice = self._tool_use if tools else self._default
@@ -141,15 +160,18 @@ class Renderer:
         except RecursionError:
             raise UnrenderableChat("A tool's schema or a call's arguments are nested too deeply.") from None
         try:
-            text = voice.template.render(chat, described, generation=True, extra=extra)
-            generation = voice.generation(text, chat, described, extra)
+            if continues:
+                text, opening = continued(voice.template, chat, described, extra)
+            else:
+                text, opening = voice.asking(chat, described, extra)
         except RenderFailure as failure:
+            if continues:
+                raise _not_continued(failure, messages) from failure
             raise self._refusal(failure, voice, messages, tools) from failure
-        opening = opening_of(generation, voice.can.header)
         text, warnings = _LONE_SURROGATE.sub("\ufffd", self._one_bos(text)), (*warnings, *adapter.warnings)
         if shield is None or encoder is None:
             return Prompt(text, None, opening, warnings)
-        return Prompt(shield.restore(text), encoder.encode(text, shield), shield.restore(opening), warnings)
+        return Prompt(shield.restore(text), encoder.encode(text, shield), blind(opening), warnings)
 
     def history(self, messages: Messages, tools: Sequence[Tool] = ()) -> str:
         """The conversation as it would stand in a prompt, with nothing opened for the next turn."""
@@ -174,6 +196,14 @@ class Renderer:
         if index is None:
             return UnrenderableChat(f"The model's chat template refuses this conversation: {failure}", param="messages")
         return UnrenderableChat(f"The model's chat template refuses messages[{index}]: {failure}", param=f"messages[{index}]")
+
+
+def _not_continued(failure: RenderFailure, messages: Messages) -> UnrenderableChat:
+    place = f"messages[{len(messages) - 1}]"
+    return UnrenderableChat(
+        f"This model's chat template cannot continue {place}: {failure}. Let the conversation end with the user's message.",
+        param=place,
+    )
 
 
 def _refused_index(reason: str, voice: _Voice, messages: Messages, tools: Sequence[Tool]) -> int | None:

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from .memory import Remembered
 from .opening import is_thinking
-from .placeholders import CLOSE, OPEN, placeholder, restored
+from .placeholders import CLOSE, END, OPEN, placeholder, restored
 
 _LOOKS_LIKE_CONTROL = re.compile(r"<[|｜].*|[<\[]?[｜|].*|\[/?[A-Z_]+\]|<unused\d+>|<reserved.*|</?(?:tool|think|func)[a-z_]*>")
 Encode = Callable[[str], Sequence[int]]
@@ -97,8 +97,8 @@ class PromptEncoder:
         self._ids = frozenset(control.id for control in controls.values())
         names = "|".join(re.escape(name) for name in sorted(controls, key=len, reverse=True))
         self._control = re.compile(names or r"(?!)")
-        # the placeholder's own characters are hidden too, so that a client cannot forge one
-        self._hidden = re.compile(f"{names}|[{OPEN}{CLOSE}]" if names else f"[{OPEN}{CLOSE}]")
+        # our own characters are hidden too, so that a client cannot forge them
+        self._hidden = re.compile(f"{names}|[{OPEN}{CLOSE}{END}]" if names else f"[{OPEN}{CLOSE}{END}]")
 
     @classmethod
     def of_tokenizer(cls, tokenizer_json: str, *, literals: str) -> "PromptEncoder":

@@ -49,6 +49,13 @@ def test_the_rest_of_a_turn_is_told_and_nothing_of_the_prompt(name: str, data: s
     assert (message.reasoning or "").endswith(rest.reasoning or "")
 
 
+@every_format
+def test_a_call_can_follow_a_text_that_has_begun(name: str) -> None:
+    fmt = parsers.get(name)
+    text = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("f", '{"a": "x"}'),)))
+    assert calls(parsers.fold(read(fmt, [text], tools=TOOLS, opening="It is"))) == [("f", {"a": "x"})]
+
+
 @pytest.mark.parametrize(
     ("name", "opening", "rest", "content", "called"),
     [

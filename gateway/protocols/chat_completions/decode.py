@@ -15,6 +15,7 @@ from gateway.settings import Limits
 from parsers import Tool
 
 from . import schema as wire
+from .continuing import check_continued, unprompted
 from .messages import decoded_messages
 from .tools import custom_names, decoded_choice, decoded_function_call, decoded_functions, decoded_tools, places_of
 
@@ -30,8 +31,6 @@ SILENT = frozenset(
         "metadata",
         "skip_special_tokens",
         "spaces_between_special_tokens",
-        "add_generation_prompt",
-        "continue_final_message",
         "add_special_tokens",
         "request_id",
         "chat_template_content_format",
@@ -73,7 +72,10 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
     request = validated(wire.ChatCompletionRequest, body)
     _check_combinations(request, limits)
     tools, choice, ignored = _tools(request, limits)
-    history = heal(decoded_messages(request.messages))
+    messages = decoded_messages(request.messages)
+    if request.continue_final_message:
+        check_continued(request, messages)
+    history = heal(messages)
     options = request.stream_options
     legacy = request.functions is not None
     chat = ChatRequest(
@@ -86,8 +88,9 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
         sampling=_sampling(request),
         template_kwargs=_template_kwargs(request),
         faults=history.faults,
+        continues=request.continue_final_message,
         strict_history=request.strict_history,
-        warnings=(*without_effect(body, wire.ChatCompletionRequest, SILENT), *ignored, *history.warnings),
+        warnings=(*without_effect(body, wire.ChatCompletionRequest, SILENT), *ignored, *history.warnings, *unprompted(request)),
         tool_places=places_of(request),
     )
     return Incoming(

@@ -178,3 +178,5 @@ class ChatCompletionRequest(EngineExtras):
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     documents: list[dict[str, Any]] | None = None
     strict_history: bool = False
+    continue_final_message: bool = False
+    add_generation_prompt: bool | None = None

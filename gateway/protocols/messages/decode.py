@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.chat.history import heal
+from gateway.chat.history import heal, is_text_of_assistant
 from gateway.chat.request import ChatRequest, ResponseFormat, Sampling, ToolChoice
 from gateway.protocols.tool_schema import check_response_schema
 from gateway.protocols.wire import without_effect
@@ -68,6 +68,7 @@ def _chat(request: wire.CountTokensRequest, limits: Limits, sampling: Sampling, 
         sampling=sampling,
         template_kwargs=_template_kwargs(request, choice),
         faults=history.faults,
+        continues=any(map(is_text_of_assistant, conversation.chat[-1:])),
         strict_history=request.strict_history,
         warnings=(*warnings, *ignored, *conversation.warnings, *history.warnings, *_thinking_warnings(request, choice)),
         tool_places=tools.places,

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import schema as wire
 from .text import joined, system_text, text_of
-from .validation import missing, validated, wrong
+from .validation import missing, validated
 
 Chat = dict[str, Any]
 
@@ -51,11 +51,6 @@ class Conversation:
                 self._user(blocks, place)
             else:
                 self._assistant(blocks, place)
-        if self.chat and self.chat[-1]["role"] == "assistant" and "tool_calls" not in self.chat[-1]:
-            raise wrong(
-                f"messages.{len(messages) - 1}",
-                "This model does not support assistant message prefill. The conversation must end with a user message.",
-            )
 
     def _user(self, blocks: Sequence[wire.Block], place: str) -> None:
         """Results first, as tool messages; then what the user says."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.chat.history import heal
+from gateway.chat.history import heal, is_text_of_assistant
 from gateway.chat.request import ChatRequest, ResponseFormat, Sampling
 from gateway.errors import RequestError
 from gateway.protocols.tool_schema import check_response_schema
@@ -109,6 +109,7 @@ def decoded(
         sampling=sampling,
         template_kwargs=_template_kwargs(request),
         faults=history.faults,
+        continues=conversation.unfinished and is_text_of_assistant(conversation.messages[-1]),
         strict_history=request.strict_history,
         warnings=(
             *without_effect(body, type(request), SILENT),

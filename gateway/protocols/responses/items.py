@@ -33,6 +33,7 @@ HOSTED = (
 """Beginnings of the types of items that tools at OpenAI leave behind."""
 TOOL_BEARERS = ("additional_tools", "tool_search_output")
 """Items with tools that can be called from then on."""
+UNFINISHED = ("in_progress", "incomplete")
 SEAL = "toolwire."
 
 
@@ -53,6 +54,8 @@ class Conversation:
         """The assistant's message that the next call would belong to."""
         self._calls: dict[str, None] = {}
         self._answered: set[str] = set()
+        self.unfinished = False
+        """The last item is a message of the assistant's that was cut short."""
         self._searches: list[str] = []
         """Those without output so far."""
         self._readers: Mapping[str, Callable[[Mapping[str, Any], str], None]] = {
@@ -90,6 +93,7 @@ class Conversation:
             raise missing(f"{place}.type")
         if not isinstance(kind, str):
             raise wrong_type(f"{place}.type", "a string", kind)
+        self.unfinished = kind == "message" and item.get("role") == "assistant" and item.get("status") in UNFINISHED
         if read := self._readers.get(kind):
             read(item, place)
         elif kind.startswith(HOSTED):

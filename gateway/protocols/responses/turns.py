@@ -68,6 +68,7 @@ class Turns:
             self._chat,
             messages=(*self._chat.messages, *_exchange(answer, results, self._searches)),
             tools=tools,
+            continues=False,
             tool_places=(),
             tool_choice=choice if tools else ToolChoice("none"),
         )
