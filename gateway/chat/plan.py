@@ -50,5 +50,7 @@ class Plan:
     """Tools whose schemas the constraint does not hold, or not wholly: their calls are sure only once they have been checked."""
     loose_answer: bool = False
     """The same of the response format."""
+    guards: tuple[str, ...] = ()
+    """The guards that changed or reported the conversation."""
     hidden: str | None = None
     """A function among the tools that the client knows nothing of: the model calls it to answer in words."""

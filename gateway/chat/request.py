@@ -87,6 +87,8 @@ class ChatRequest:
     """The client wants a broken earlier turn refused instead of healed, whatever the model's entry says."""
     warnings: tuple[str, ...] = ()
     """What was accepted but has no effect; sent to the client as `x-toolwire-warnings`."""
+    pinned: tuple[str, ...] = ()
+    """Names of tools that are shown also where there is no room for all."""
     tool_places: tuple[str, ...] = ()
     """Where the client wrote the parameters of each tool, for errors about them; empty: as Chat does, tool after tool."""
 

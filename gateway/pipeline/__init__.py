@@ -11,7 +11,7 @@ from gateway.chat.request import ChatRequest
 from gateway.errors import AnswerInvalid, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
-from gateway.planning.planner import prompt_of
+from gateway.planning.planner import plan_again, prompt_of
 from gateway.telemetry.observer import Observer, Record
 from parsers import Message
 
@@ -128,7 +128,7 @@ class Turn:
         request = second_request(self.plan.request, self._choices[0].answer(), problem)
         await self.stop()
         try:
-            plan = await asyncio.to_thread(make_plan, request, self.spec)
+            plan = await asyncio.to_thread(plan_again, request, self.spec)
         except RequestError:
             self._record.steps["failed"] += 1
             raise problem from None
@@ -233,6 +233,7 @@ class Pipeline:
 def _note_plan(record: Record, plan: Plan) -> None:
     record.tool_choice = plan.request.tool_choice.mode
     record.tools = len(plan.request.tools)
+    record.guards = plan.guards
     record.constraint = plan.constraint.kind if plan.constraint else ""
 
 

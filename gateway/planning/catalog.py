@@ -16,9 +16,15 @@ from .strict import Policy
 
 
 class Renders(Protocol):
-    """What a plan needs of a renderer: a conversation as a prompt; UnrenderableChat when the template refuses it."""
+    """What a plan needs of a renderer."""
 
-    def render(self, messages: Any, tools: Any, template_kwargs: Any, *, continues: bool) -> Prompt: ...
+    def render(self, messages: Any, tools: Any, template_kwargs: Any, *, continues: bool) -> Prompt:
+        """A conversation as a prompt; UnrenderableChat when the template refuses it."""
+        ...
+
+    def count(self, text: str) -> int | None:
+        """How many tokens a text has; None where only the engine knows."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

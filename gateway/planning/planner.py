@@ -9,12 +9,20 @@ from parsers import Tool
 
 from . import constraint, continuing
 from .catalog import ModelSpec
+from .guards import guarded
 from .no_tool import no_tool
 from .strict import with_usable_schemas
 
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
-    """What the engine is asked. Takes milliseconds of processor time (template, tokens, grammar): call it in a thread."""
+    """What the engine is asked, within the model's guards. Takes milliseconds of processor time (template, tokens, grammar): call
+    it in a thread."""
+    bounded = guarded(request, spec)
+    return replace(plan_again(bounded.request, spec), guards=bounded.acted)
+
+
+def plan_again(request: ChatRequest, spec: ModelSpec) -> Plan:
+    """What it is asked after a turn that was of no use. The guards have seen this conversation."""
     continuing.check(request)
     request = with_usable_schemas(request, spec.strict_policy)
     if not spec.parallel_calls:
@@ -50,6 +58,7 @@ def plan_of_prompt(request: ChatRequest, spec: ModelSpec, prompt: Prompt) -> Pla
 
 def prompt_of(request: ChatRequest, spec: ModelSpec) -> Prompt:
     """The rendered request, however long it is."""
+    request = guarded(request, spec).request
     request = with_usable_schemas(request, spec.strict_policy)
     return _rendered(request, spec, _hidden_tool(request, spec))
 

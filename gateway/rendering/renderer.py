@@ -113,6 +113,10 @@ class Renderer:
         """What makes token ids of prompts; None where the engine does."""
         return self._encoder
 
+    def count(self, text: str) -> int | None:
+        """How many tokens a text has; None where only the engine knows."""
+        return self._encoder.count(text) if self._encoder else None
+
     @property
     def template_text(self) -> str:
         """The source of the template that renders tools."""

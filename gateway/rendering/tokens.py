@@ -145,6 +145,10 @@ class PromptEncoder:
         """Whether this text is a single token."""
         return text in self._controls or (self._ordinary is not None and len(self._ordinary(text)) == 1)
 
+    def count(self, text: str) -> int:
+        """How many tokens a text has that spells none."""
+        return len(self._plain(text))
+
     def shield(self) -> Shield:
         """A fresh one for one conversation."""
         return Shield(self._hidden)

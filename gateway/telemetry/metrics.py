@@ -48,6 +48,7 @@ class Metrics:
         self.usage = standard("client_token_usage", "Tokens of one request", TOKENS, "gen_ai_token_type")
         self.limited = counter("limited_requests", "Requests that a limit of their key refused", "limit")
         self.uncounted = counter("uncounted_requests", "Requests while the store of limits could not be reached")
+        self.guards = counter("guards", "Conversations that a guard for agents changed or reported", "model", "guard")
         self.records = counter("recorder_turns", "Turns to be recorded, by what became of the record", "outcome")
         self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)
         self.replicas = ReplicaMetrics(self.registry)

@@ -46,6 +46,8 @@ class Record:
     tool_choice: str = ""
     tools: int = 0
     constraint: str = ""
+    guards: tuple[str, ...] = ()
+    """The guards that changed or reported the conversation."""
     status: int = 200
     error: str | None = None
     prompt_tokens: int = 0
@@ -147,6 +149,8 @@ class Observer:
                 counter.labels(*turn).inc(amount)
         for kind, amount in record.notices.items():
             metrics.notices.labels(*turn, kind).inc(amount)
+        for guard in record.guards:
+            metrics.guards.labels(record.model, guard).inc()
         for step, amount in record.steps.items():
             metrics.checks.labels(*turn, step).inc(amount)
         for kind in ("prompt", "completion", "cached"):
@@ -185,4 +189,5 @@ class Observer:
             "calls_refused": record.refused or None,
             "notices": dict(record.notices) or None,
             "checks": dict(record.steps) or None,
+            "guards": list(record.guards) or None,
         }

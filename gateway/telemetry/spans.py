@@ -159,6 +159,7 @@ def _of_record(record: Record) -> dict[str, Any]:
         "toolwire.tools": record.tools,
         "toolwire.tool_choice": record.tool_choice,
         "toolwire.constraint": record.constraint,
+        "toolwire.guards": list(record.guards),
         "toolwire.tool_calls.names": [clean(call.name) for call in record.calls],
         "toolwire.tool_calls.completed": record.completed,
         "toolwire.tool_calls.truncated": record.truncated,

@@ -117,6 +117,7 @@ def decoded(
             *dict.fromkeys(conversation.warnings),
             *history.warnings,
         ),
+        pinned=(tools.search,) if tools.search else (),
         tool_places=tools.places,
     )
     return Decoded(chat, tools)

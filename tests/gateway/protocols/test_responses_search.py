@@ -2,7 +2,8 @@
 
 import pytest
 
-from gateway.protocols.responses.search import search, words
+from gateway.planning.tool_search import words
+from gateway.protocols.responses.search import search
 from gateway.protocols.responses.tool_set import Deferred, Placed
 from parsers import Tool
 

@@ -1,0 +1,63 @@
+"""What guards do is visible to the client of every protocol, streamed and not, and in the metrics."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.server import Gateway, replay_model, serving
+
+TOOL = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
+TURNS = [{"match": "Answer now", "role": "tool", "text": "Yes."}, {"match": None, "text": "Hm."}]
+CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+LONG = "z" * 900
+CHAT: dict[str, Any] = {
+    "messages": [
+        {"role": "user", "content": "Does it rain?"},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "call_1", "content": LONG},
+    ],
+    "tools": [{"type": "function", "function": TOOL}],
+}
+MESSAGES: dict[str, Any] = {
+    "max_tokens": 50,
+    "messages": [
+        {"role": "user", "content": "Does it rain?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": LONG}]},
+    ],
+    "tools": [{"name": "look", "input_schema": TOOL["parameters"]}],
+}
+RESPONSES: dict[str, Any] = {
+    "input": [
+        {"role": "user", "content": "Does it rain?"},
+        {"type": "function_call", "call_id": "call_1", "name": "look", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": LONG},
+    ],
+    "tools": [{"type": "function", **TOOL}],
+}
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    guards = {"tool_rounds": 1, "result_characters": 400}
+    with serving({"models": [replay_model(tmp_path_factory.mktemp("guards"), TURNS, guards=guards)]}) as running:
+        yield running
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(("path", "body"), [("chat/completions", CHAT), ("messages", MESSAGES), ("responses", RESPONSES)])
+def test_the_client_is_told_and_the_model_answers(gateway: Gateway, path: str, body: dict[str, Any], stream: bool) -> None:
+    metrics = gateway.app.state.house.metrics
+    before = metrics.guards.labels("scripted", "tool_rounds")._value.get()
+    answer = httpx.post(f"{gateway.base_url}/{path}", json={"model": "scripted", "stream": stream, **body}, timeout=30)
+    assert answer.status_code == 200
+    told = answer.headers["x-toolwire-warnings"]
+    assert "tools were withheld: there were 1 turns with calls" in told
+    assert "more than 400 characters lost their middle: 1 (of 900 characters)" in told
+    assert "Yes." in answer.text
+    if not stream:
+        assert "look" not in json.dumps(answer.json().get("choices") or answer.json().get("content") or answer.json()["output"])
+    assert metrics.guards.labels("scripted", "tool_rounds")._value.get() == before + 1
