@@ -9,6 +9,7 @@ from typing import Any
 import chat_templates
 from gateway.errors import SettingsError
 
+from .broken_folder import fault_of, in_one_line
 from .tokens import EngineTokens, PromptEncoder
 
 OURS = "toolwire/"
@@ -97,9 +98,13 @@ def _auto_tokenizer(source: str) -> Any:
 
     try:
         return AutoTokenizer.from_pretrained(source)
-    except (OSError, ValueError, ImportError, KeyError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise SettingsError(f"The tokenizer {source!r} cannot be loaded: {reason}") from error
+    except Exception as error:  # what it raises depends on the file that is broken
+        if Path(source).is_dir():
+            raise SettingsError(f"The tokenizer {source!r} cannot be loaded: {fault_of(Path(source), error)}.") from error
+        raise SettingsError(
+            f"The tokenizer {source!r} is no folder here and could not be fetched ({in_one_line(error)}). Set `tokenizer` to a "
+            "folder with the model's tokenizer files, or let this machine reach the hub."
+        ) from error
 
 
 def _adds_bos(tokenizer: Any) -> bool:
