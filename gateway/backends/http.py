@@ -12,6 +12,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import httpx
@@ -53,6 +54,8 @@ class EngineHttp:
 
     def __init__(self, url: str, *, api_key: str | None = None, timeouts: Timeouts | None = None) -> None:
         self.url = url.rstrip("/").removesuffix("/v1")
+        self.place = without_password(self.url)
+        """The address for people."""
         self._timeouts = timeouts or Timeouts()
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
@@ -90,11 +93,11 @@ class EngineHttp:
         """The answer to a short question."""
         response = await self._ask(method, path, body)
         if response.status_code != 200:
-            raise refusal(response.status_code, response.content, self.url, headers=response.headers)
+            raise refusal(response.status_code, response.content, self.place, headers=response.headers)
         try:
             return response.json()
         except ValueError:
-            raise BackendGarbled(f"The engine at {self.url} answered {path} with something that is not JSON.") from None
+            raise BackendGarbled(f"The engine at {self.place} answered {path} with something that is not JSON.") from None
 
     async def answers(self, path: str) -> bool:
         """Whether a GET gives 200."""
@@ -140,7 +143,7 @@ class EngineHttp:
             complaint = await response.content.read(LONGEST_COMPLAINT)
         except (aiohttp.ClientError, TimeoutError):
             complaint = b""
-        return refusal(response.status, complaint, self.url, headers=response.headers)
+        return refusal(response.status, complaint, self.place, headers=response.headers)
 
     async def _ask(self, method: str, path: str, body: Any) -> httpx.Response:
         if self._client is None:
@@ -149,22 +152,22 @@ class EngineHttp:
             return await self._client.request(method, self.url + path, json=body, headers=carried.get())
         except httpx.TimeoutException as error:
             raise BackendTimeout(
-                f"The engine at {self.url} did not answer {path} within {self._timeouts.control:g} s."
+                f"The engine at {self.place} did not answer {path} within {self._timeouts.control:g} s."
             ) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise BackendUnavailable(f"The engine at {self.url} cannot be reached: {_words(error)}.") from error
+            raise BackendUnavailable(f"The engine at {self.place} cannot be reached: {_words(error)}.") from error
 
     def _failure(self, error: Exception) -> BackendError:
         """What a broken connection means."""
         if isinstance(error, aiohttp.ConnectionTimeoutError):
-            return BackendTimeout(f"The engine at {self.url} took no connection within {self._timeouts.connect:g} s.")
+            return BackendTimeout(f"The engine at {self.place} took no connection within {self._timeouts.connect:g} s.")
         if isinstance(error, TimeoutError):
-            return BackendTimeout(f"The engine at {self.url} was silent for {self._timeouts.read:g} s.")
+            return BackendTimeout(f"The engine at {self.place} was silent for {self._timeouts.read:g} s.")
         if isinstance(error, aiohttp.ClientConnectorError):
-            return BackendUnavailable(f"The engine at {self.url} cannot be reached: {error.strerror or error.os_error}.")
+            return BackendUnavailable(f"The engine at {self.place} cannot be reached: {error.strerror or error.os_error}.")
         if isinstance(error, aiohttp.ClientResponseError):
-            return BackendGarbled(f"The engine at {self.url} does not speak HTTP: {error.message}.")
-        return BackendUnavailable(f"The engine at {self.url} broke off: {_words(error)}.")
+            return BackendGarbled(f"The engine at {self.place} does not speak HTTP: {error.message}.")
+        return BackendUnavailable(f"The engine at {self.place} broke off: {_words(error)}.")
 
 
 @dataclass(slots=True, eq=False)
@@ -175,6 +178,12 @@ class _Running:
     reads: int = 0
     noted: int = -1
     """How many reads there were when somebody last looked."""
+
+
+def without_password(url: str) -> str:
+    """An address without the name and password that may stand in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _words(error: Exception) -> str:

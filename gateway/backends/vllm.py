@@ -35,7 +35,7 @@ class VllmBackend:
         self, *, url: str, model: str | None = None, api_key: str | None = None, timeouts: Timeouts | None = None
     ) -> None:
         self._http = EngineHttp(url, api_key=api_key, timeouts=timeouts)
-        self.url = self._http.url
+        self.place = self._http.place
         self.model = model
         self.broke_off: Callable[[], None] = _nothing
         self._facts: EngineFacts | None = None
@@ -84,7 +84,7 @@ class VllmBackend:
         try:
             return int(answer["count"])
         except (TypeError, KeyError, ValueError):
-            raise BackendGarbled(f"The engine at {self._http.url} does not tell how many tokens a text has.") from None
+            raise BackendGarbled(f"The engine at {self.place} does not tell how many tokens a text has.") from None
 
     async def healthy(self) -> bool:
         """Whether `/health` says so."""
@@ -110,7 +110,7 @@ class VllmBackend:
     async def _first_model(self) -> str:
         facts = self._facts or await self.facts()
         if facts.model is None:
-            raise BackendGarbled(f"The engine at {self._http.url} lists no model; set engine_model.")
+            raise BackendGarbled(f"The engine at {self.place} lists no model; set engine_model.")
         return facts.model
 
     async def _room(self, plan: Plan) -> int | None:

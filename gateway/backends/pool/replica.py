@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from gateway.backends.base import Backend, CountsTokens, EngineFacts, Finding, Forwards, ReplicaState
 from gateway.settings import PoolSettings
@@ -18,7 +17,8 @@ UNKNOWN = "has not answered yet"
 class Engine(Backend, CountsTokens, Forwards, Protocol):
     """What can stand in a pool."""
 
-    url: str
+    place: str
+    """Its address, for people."""
     model: str | None
     """The name under which it is asked; None = the first that it lists."""
     broke_off: Callable[[], None]
@@ -38,7 +38,7 @@ class Replica:
 
     def __init__(self, engine: Engine, settings: PoolSettings, meter: PoolMeter) -> None:
         self.engine = engine
-        self.place = _without_password(engine.url)
+        self.place = engine.place
         self.out: str | None = UNKNOWN
         """Why it gets no requests; None while it may have some."""
         self.facts: EngineFacts | None = None
@@ -96,8 +96,3 @@ class Lease:
 
     replica: Replica
     trial: bool
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

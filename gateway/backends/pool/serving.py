@@ -129,12 +129,13 @@ class Serving(Generic[Item]):
         self._tried.add(lease.replica)
         self._left -= 1
         fresh = self._members.fresh(self._tried)
-        if cause is None or self._left <= 0 or (cause in ELSEWHERE_ONLY and not fresh):
+        pause = 0.0 if fresh else self._pause()
+        late = asyncio.get_running_loop().time() + pause >= self._until
+        if cause is None or self._left <= 0 or late or (cause in ELSEWHERE_ONLY and not fresh):
             self._lost_for_good()
             raise error
         self._members.meter.retried(cause)
-        if not fresh:
-            await asyncio.sleep(self._pause())
+        await asyncio.sleep(pause)
 
     def _blame(self, replica: Replica, cause: str | None, error: GatewayError) -> None:
         members = self._members
@@ -146,8 +147,9 @@ class Serving(Generic[Item]):
             case "failed":
                 self._suspects.append(replica)
             case "unreachable" | "misconfigured":
-                members.put_out(replica, error.message.rstrip("."), cause)
                 replica.news.set()
+                if replica.out is None:
+                    members.put_out(replica, error.message.rstrip("."), cause)
             case _:
                 members.went_wrong(replica, cause)
 

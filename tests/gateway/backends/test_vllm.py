@@ -423,3 +423,16 @@ def test_facts_and_health(run, kit):
     assert (facts.engine, facts.model, facts.max_model_len, facts.version) == ("vllm", "served", 100, "0.32.0")
     assert facts.root == "/models/served"
     assert healthy
+
+
+def test_a_password_in_an_address_is_told_to_nobody(run):
+    async def ask():
+        backend = VllmBackend(url="http://name:secret@127.0.0.1:9/v1")
+        with pytest.raises(BackendUnavailable) as refused:
+            await backend.facts()
+        await backend.close()
+        return backend.place, refused.value.message
+
+    place, message = run(ask())
+    assert place == "http://127.0.0.1:9"
+    assert "secret" not in message

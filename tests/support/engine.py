@@ -1,0 +1,268 @@
+"""An engine in a process of its own that speaks vLLM's surface and plays a script: `python -m tests.support.engine PORT SCRIPT`.
+
+What it does next can be changed while it runs (`POST /script` with some of the keys of Script), and it counts what became of what
+it was asked (`GET /told`). It can be killed, stopped and started again like any other server.
+"""
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+from aiohttp import web
+
+from tests.support.server import wait_for
+
+PATIENCE = 30.0
+NEVER = 3600.0
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Script:
+    """What is played. Times are seconds."""
+
+    model: str = "served"
+    root: str = ""
+    max_model_len: int = 4096
+    version: str = "0.32.0"
+    pieces: tuple[str, ...] = ("Hello", " there")
+    first_delay: float = 0.0
+    """Before the first piece, after the headers."""
+    delay: float = 0.0
+    """Between two pieces, and before an end that is not stop."""
+    status: int = 200
+    """Of answers to generations."""
+    retry_after: str = ""
+    ends: str = "stop"
+    """How an answer ends: stop; early (the connection breaks), unfinished (as if it were over), error (an event), silence (for
+    ever)."""
+    ends_after: int = 0
+    """For all ends but stop: after so many pieces."""
+    health: int = 200
+    """Status of /health; 0 = it never answers."""
+    constraints: str = "kept"
+    """What becomes of constraints: kept, unnamed (what compiles them is not named), ignored, no_tags."""
+
+
+@dataclass
+class Told:
+    """What became of generations that were asked for, constrained probes aside."""
+
+    asked: int = 0
+    finished: int = 0
+    left: int = 0
+    """The client hung up before the end."""
+    running: int = 0
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    """The latest ones."""
+
+
+class ScriptedEngine:
+    """The server, to be run in a process of its own or inside a test's loop."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.told = Told()
+        self.app = web.Application(client_max_size=64 * 1024 * 1024)
+        self.app.add_routes(
+            [
+                web.get("/health", self._health),
+                web.get("/version", self._version),
+                web.get("/v1/models", self._models),
+                web.get("/told", self._tell),
+                web.post("/script", self._change),
+                web.post("/tokenize", self._tokenize),
+                web.post("/v1/completions", self._complete),
+            ]
+        )
+
+    async def start(self, port: int = 0) -> tuple[web.AppRunner, str]:
+        """Listen; the address."""
+        runner = web.AppRunner(self.app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", port, backlog=2048, reuse_address=True).start()
+        return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+    async def _health(self, _: web.Request) -> web.Response:
+        if self.script.health == 0:
+            await asyncio.sleep(NEVER)
+        return web.Response(status=self.script.health)
+
+    async def _version(self, _: web.Request) -> web.Response:
+        return web.json_response({"version": self.script.version})
+
+    async def _models(self, _: web.Request) -> web.Response:
+        model = {"id": self.script.model, "root": self.script.root, "max_model_len": self.script.max_model_len}
+        return web.json_response({"data": [model]})
+
+    async def _tokenize(self, request: web.Request) -> web.Response:
+        return web.json_response({"count": len((await request.json())["prompt"])})
+
+    async def _tell(self, _: web.Request) -> web.Response:
+        return web.json_response(asdict(self.told))
+
+    async def _change(self, request: web.Request) -> web.Response:
+        self.script = replace(self.script, **await request.json())
+        return web.Response()
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        if "structured_outputs" in body and not body.get("stream"):
+            return self._constrained(body)
+        script, told = self.script, self.told
+        told.asked += 1
+        told.running += 1
+        told.bodies = [*told.bodies[-49:], {**body, "prompt": len(body["prompt"])}]
+        try:
+            answer = await self._play(request, script)
+            told.finished += 1
+            return answer
+        except (asyncio.CancelledError, ConnectionError):
+            told.left += 1
+            raise
+        finally:
+            told.running -= 1
+
+    def _constrained(self, body: Mapping[str, Any]) -> web.Response:
+        tag = "structural_tag" in body["structured_outputs"]
+        match self.script.constraints:
+            case "no_tags" if tag:
+                return web.json_response({"error": {"message": "Internal server error"}}, status=500)
+            case "kept" if not tag:
+                return web.json_response({"error": {"message": "Unsupported schema"}}, status=400)
+        text = "some words" if self.script.constraints == "ignored" else "ok"
+        return web.json_response({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]})
+
+    async def _play(self, request: web.Request, script: Script) -> web.StreamResponse:
+        if script.status != 200:
+            headers = {"retry-after": script.retry_after} if script.retry_after else {}
+            return web.json_response({"error": {"message": "as scripted"}}, status=script.status, headers=headers)
+        answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await answer.prepare(request)
+        await asyncio.sleep(script.first_delay)
+        ended = script.ends != "stop"
+        for place, piece in enumerate(script.pieces[: script.ends_after] if ended else script.pieces):
+            if place and script.delay:
+                await asyncio.sleep(script.delay)
+            last = not ended and place == len(script.pieces) - 1
+            await answer.write(_chunk({"choices": [{"index": 0, "text": piece, "finish_reason": "stop" if last else None}]}))
+        if ended:
+            await asyncio.sleep(script.delay)
+        await self._end(request, answer, script)
+        return answer
+
+    async def _end(self, request: web.Request, answer: web.StreamResponse, script: Script) -> None:
+        match script.ends:
+            case "early":
+                assert request.transport is not None
+                request.transport.abort()
+                return
+            case "silence":
+                await asyncio.sleep(NEVER)
+            case "error":
+                await answer.write(_chunk({"error": {"message": "as scripted", "code": 500}}))
+            case "stop":
+                usage = {"prompt_tokens": 5, "completion_tokens": len(script.pieces)}
+                await answer.write(_chunk({"choices": [], "usage": usage}))
+        await answer.write(b"data: [DONE]\n\n")
+
+
+def _chunk(told: Mapping[str, Any]) -> bytes:
+    return f"data: {json.dumps(told)}\n\n".encode()
+
+
+@asynccontextmanager
+async def playing(**script: Any) -> AsyncIterator[tuple[ScriptedEngine, str]]:
+    """An engine inside the running loop, and its address."""
+    engine = ScriptedEngine(Script(**script))
+    runner, url = await engine.start()
+    try:
+        yield engine, url
+    finally:
+        await runner.cleanup()
+
+
+class EngineProcess:
+    """One in a process of its own, which can be killed, stopped and started again at the same address."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, **changes: Any) -> None:
+        """Run, with some of the script changed; returns once it answers."""
+        self._script = replace(self._script, **changes)
+        command = [sys.executable, "-m", "tests.support.engine", str(self.port), json.dumps(asdict(self._script))]
+        self._process = subprocess.Popen(command, cwd=ROOT)
+        assert wait_for(self._answers, PATIENCE), "the engine did not start"
+
+    def play(self, **changes: Any) -> None:
+        """Go on with another script."""
+        httpx.post(f"{self.url}/script", json=changes, timeout=PATIENCE).raise_for_status()
+
+    def told(self) -> Told:
+        """What it was asked."""
+        return Told(**httpx.get(f"{self.url}/told", timeout=PATIENCE).json())
+
+    def running(self) -> int:
+        """Generations that go on."""
+        return self.told().running
+
+    def kill(self) -> None:
+        """End it without a word."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def freeze(self) -> None:
+        """Its connections stay, and nothing comes any more."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """It goes on."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/health", timeout=1).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+@contextmanager
+def engine_processes(count: int, **script: Any) -> Iterator[list[EngineProcess]]:
+    """So many engines with the same script, running until the block is left."""
+    engines = [EngineProcess(Script(**script)) for _ in range(count)]
+    try:
+        for engine in engines:
+            engine.start()
+        yield engines
+    finally:
+        for engine in engines:
+            engine.kill()
+
+
+async def _serve(port: int, script: Script) -> None:
+    await ScriptedEngine(script).start(port)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    told: dict[str, Any] = json.loads(sys.argv[2])
+    asyncio.run(_serve(int(sys.argv[1]), Script(**{**told, "pieces": tuple(told["pieces"])})))
