@@ -10,24 +10,29 @@ import chat_templates
 from gateway.errors import SettingsError
 
 from .broken_folder import fault_of, in_one_line
+from .sharing import Shared
 from .tokens import EngineTokens, PromptEncoder
 
 OURS = "toolwire/"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Vocabulary:
     """What a template and a prompt need of the tokenizer.
 
     `special`: texts by variable name (`bos_token`, `eos_token` ...). `adds_bos`: whether the model always expects the bos
     token first. `tokenizer_json`: the fast tokenizer's description; None where the engine tokenizes, which then may say by
-    `engine_tokens` how.
+    `engine_tokens` how. `templates`: the tokenizer's own chat templates by name.
     """
 
     special: Mapping[str, str] = field(default_factory=dict)
     adds_bos: bool = False
     tokenizer_json: str | None = None
     engine_tokens: EngineTokens | None = None
+    templates: Mapping[str, str] = field(default_factory=dict)
+
+
+_tokenizers: Shared[Vocabulary] = Shared()
 
 
 def encoder_of(vocabulary: Vocabulary, *, literals: str) -> PromptEncoder | None:
@@ -41,18 +46,17 @@ def encoder_of(vocabulary: Vocabulary, *, literals: str) -> PromptEncoder | None
 
 def load(tokenizer: str | None, chat_template: str | None) -> tuple[dict[str, str], Vocabulary]:
     """Templates by name and the vocabulary. SettingsError says what is missing and what to set instead."""
-    own: dict[str, str] = {}
     vocabulary = Vocabulary(special=dict.fromkeys(("bos_token", "eos_token"), ""))  # templates may join them to other text
     if tokenizer is not None:
-        own, vocabulary = _from_tokenizer(tokenizer)
+        vocabulary = _tokenizers.of((tokenizer, _stamp(tokenizer)), lambda: _from_tokenizer(tokenizer))
     if chat_template is not None:
         return {"default": template_text(chat_template)}, vocabulary
-    if not own:
+    if not vocabulary.templates:
         source = (
             f"The tokenizer {tokenizer!r} has no chat template" if tokenizer else "Neither a tokenizer nor a chat template is set"
         )
         raise SettingsError(f"{source}; set `chat_template` to a file or to one of: {_our_names()}.")
-    return own, vocabulary
+    return dict(vocabulary.templates), vocabulary
 
 
 def template_text(chat_template: str) -> str:
@@ -72,7 +76,13 @@ def _our_names() -> str:
     return ", ".join(OURS + name for name in chat_templates.names())
 
 
-def _from_tokenizer(source: str) -> tuple[dict[str, str], Vocabulary]:
+def _stamp(source: str) -> tuple[object, ...]:
+    """What changes when a file of a tokenizer's folder does."""
+    files = ((path.name, path.stat()) for path in Path(source).expanduser().glob("*") if path.is_file())
+    return tuple(sorted((name, found.st_mtime_ns, found.st_size) for name, found in files))
+
+
+def _from_tokenizer(source: str) -> Vocabulary:
     tokenizer = _auto_tokenizer(source)
     template = tokenizer.chat_template
     templates = dict(template) if isinstance(template, Mapping) else {"default": template} if template else {}
@@ -82,10 +92,11 @@ def _from_tokenizer(source: str) -> tuple[dict[str, str], Vocabulary]:
         logging.getLogger(__name__).warning(
             "%s has no fast tokenizer: prompts are sent as text, control tokens unguarded", source
         )
-    return templates, Vocabulary(
+    return Vocabulary(
         special=special,
         adds_bos=_adds_bos(tokenizer),
         tokenizer_json=backend.to_str() if backend is not None else None,
+        templates=templates,
     )
 
 

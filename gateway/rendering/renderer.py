@@ -16,6 +16,7 @@ from .environment import Clock, RenderFailure, Template
 from .loading import Vocabulary, encoder_of, load
 from .opening import common_prefix, opening_of
 from .placeholders import blind
+from .sharing import Shared
 from .switches import forwarded
 from .tokens import PromptEncoder, Shield
 
@@ -25,12 +26,23 @@ _REMEMBERED = 32  # tool lists, and ends of prompts
 _SEARCHED = 64  # messages tried one by one to find the one a template refuses
 
 
-class _Voice:
-    """One template with what was found out about it."""
+class _Known:
+    """A template with what was found out about it."""
 
-    def __init__(self, text: str, vocabulary: Vocabulary, clock: Clock) -> None:
-        self.template = Template(text, variables=vocabulary.special, clock=clock)
+    def __init__(self, text: str, special: Mapping[str, str], clock: Clock) -> None:
+        self.template = Template(text, variables=special, clock=clock)
         self.can = probe(self.template)
+
+
+_templates: Shared[_Known] = Shared()
+
+
+class _Voice:
+    """One template in use by one renderer."""
+
+    def __init__(self, text: str, special: Mapping[str, str], clock: Clock) -> None:
+        self._known = _templates.of((text, *sorted(special.items()), clock), lambda: _Known(text, special, clock))
+        self.template, self.can = self._known.template, self._known.can
         self._tools: list[tuple[tuple[Tool, ...], list[Chat]]] = []
         self._generations: dict[object, str] = {}
 
@@ -80,11 +92,13 @@ class Renderer:
         clock: Clock = datetime.now,
     ) -> None:
         texts = {"default": template} if isinstance(template, str) else template
-        voices = {name: _Voice(text, vocabulary, clock) for name, text in texts.items() if name in ("default", "tool_use")}
+        voices = {
+            name: _Voice(text, vocabulary.special, clock) for name, text in texts.items() if name in ("default", "tool_use")
+        }
         self._default = voices.get("default") or next(iter(voices.values()))
         self._tool_use = voices.get("tool_use") or self._default
+        self._vocabulary = vocabulary  # as long as it is held, others that name its tokenizer share it
         self._bos = vocabulary.special.get("bos_token") or ""
-        self._adds_bos = vocabulary.adds_bos
         self._encoder = encoder_of(vocabulary, literals=self._default.template.literals + "\0" + self._tool_use.template.literals)
 
     @classmethod
@@ -193,7 +207,7 @@ class Renderer:
             return text
         while text.startswith(self._bos * 2):
             text = text[len(self._bos) :]
-        return self._bos + text if self._adds_bos and not text.startswith(self._bos) else text
+        return self._bos + text if self._vocabulary.adds_bos and not text.startswith(self._bos) else text
 
     def _refusal(self, failure: RenderFailure, voice: _Voice, messages: Messages, tools: Sequence[Tool]) -> UnrenderableChat:
         index = _refused_index(str(failure), voice, messages, tools)

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from .memory import Remembered
 from .opening import is_thinking
 from .placeholders import CLOSE, END, OPEN, placeholder, restored
+from .sharing import Shared
 
 _LOOKS_LIKE_CONTROL = re.compile(r"<[|｜].*|[<\[]?[｜|].*|\[/?[A-Z_]+\]|<unused\d+>|<reserved.*|</?(?:tool|think|func)[a-z_]*>")
 Encode = Callable[[str], Sequence[int]]
@@ -106,6 +107,12 @@ class PromptEncoder:
         description = json.loads(tokenizer_json)
         found = [token for token in description["added_tokens"] if is_control(token["content"], token["special"], literals)]
         controls = {token["content"]: Control(token["id"], token["lstrip"], token["rstrip"]) for token in found}
+        return _encoders.of((tokenizer_json, *controls), lambda: cls._of_controls(tokenizer_json, description, controls))
+
+    @classmethod
+    def _of_controls(
+        cls, tokenizer_json: str, description: Mapping[str, Any], controls: Mapping[str, Control]
+    ) -> "PromptEncoder":
         whole = Tokenizer.from_str(tokenizer_json)
         blind = Tokenizer.from_str(json.dumps(_without_controls(description, controls)))
         blind.encode_special_tokens = True
@@ -192,6 +199,9 @@ class PromptEncoder:
                 logging.getLogger(__name__).warning("safe and ordinary token ids differ for %r", text)
                 return
         self._agrees = True
+
+
+_encoders: Shared[PromptEncoder] = Shared()
 
 
 def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
