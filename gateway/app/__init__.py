@@ -21,12 +21,13 @@ from gateway.protocols.messages.routes import CountTokens, Messages
 from gateway.protocols.responses.endpoints import Responses
 from gateway.settings import Settings
 
+from .application import Application, Direct
 from .describe import describe_generation
 from .failures import ErrorEnvelope, translate_framework_errors
 from .house import House
 from .version import its_version
 
-__all__ = ["House", "create_app", "its_version"]
+__all__ = ["Application", "House", "create_app", "its_version"]
 
 SILENT = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """The framework's own telemetry is off: it would tell each request twice, and quote what was said in exceptions."""
@@ -34,13 +35,16 @@ CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
 COUNT_TOKENS = "/v1/messages/count_tokens"
 RESPONSES = "/v1/responses"
-GENERATION = frozenset({CHAT, MESSAGES, COUNT_TOKENS, COMPLETIONS, EMBEDDINGS, RESPONSES, f"{RESPONSES}/input_tokens"})
+CONVERSATIONS = "/v1/conversations"
+GENERATION = frozenset(
+    {CHAT, MESSAGES, COUNT_TOKENS, COMPLETIONS, EMBEDDINGS, RESPONSES, f"{RESPONSES}/input_tokens", f"{RESPONSES}/compact"}
+)
 """Answered with and without /v1, which users forget."""
 ADMIN = frozenset({"/", "/v1/models", "/health", "/v1/health", "/ready", "/metrics", "/version", "/docs", "/openapi.json"})
 
 
-def create_app(settings: Settings, house: House | None = None) -> FastAPI:
-    """The whole gateway as an ASGI application. A `house` that is given is already open, and closed by who opened it."""
+def create_app(settings: Settings, house: House | None = None) -> Application:
+    """The whole gateway, wired. A `house` that is given is already open, and closed by who opened it."""
     home = house or House(settings, created=int(time.time()))
 
     @asynccontextmanager
@@ -52,8 +56,8 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
                 await responses.close()
 
     plain: Any = {"redirect_slashes": False, "redoc_url": None, "telemetry": SILENT}
-    app = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, **plain)
-    app.include_router(admin.router(home.catalog, home.metrics, its_version()))
+    control = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, **plain)
+    control.include_router(admin.router(home.catalog, home.metrics, its_version()))
     parts = (home.pipeline, settings.limits)
     responses = Responses(*parts, home.store)
     endpoints: dict[str, App] = {
@@ -64,19 +68,23 @@ def create_app(settings: Settings, house: House | None = None) -> FastAPI:
         EMBEDDINGS: Embeddings(*parts),
         **responses.endpoints,
     }
-    for path, endpoint in endpoints.items():
-        for spelling in (path, path.removeprefix("/v1")):
-            app.router.routes.append(Route(spelling, endpoint, include_in_schema=False))
+    spelled = {spelling: endpoint for path, endpoint in endpoints.items() for spelling in (path, path.removeprefix("/v1"))}
+    for spelling, endpoint in spelled.items():
+        control.router.routes.append(Route(spelling, endpoint, include_in_schema=False))
     for spelling in (RESPONSES, RESPONSES.removeprefix("/v1")):
-        app.router.routes.append(WebSocketRoute(spelling, responses.socket))
-    describe_generation(app)
-    translate_framework_errors(app)
+        control.router.routes.append(WebSocketRoute(spelling, responses.socket))
+    describe_generation(control)
+    translate_framework_errors(control)
+    control.add_middleware(ErrorEnvelope)
+    exact = {path: endpoint for path, endpoint in spelled.items() if "{" not in path}
+    return Application(_surrounded(Direct(exact, control), settings, home), house=home, control=control)
+
+
+def _surrounded(inner: App, settings: Settings, home: House) -> App:
+    """What every request passes before anything is done for it."""
     if home.keyring is not None:
-        app.add_middleware(Auth, keys=home.keyring, open_metrics=settings.auth.metrics == "open")
-    app.add_middleware(ErrorEnvelope)
-    app.add_middleware(RequestContext, metrics=home.metrics, route_of=_route_of, spans=home.spans)
-    app.state.house = home
-    return app
+        inner = Auth(inner, keys=home.keyring, open_metrics=settings.auth.metrics == "open")
+    return RequestContext(ErrorEnvelope(inner), metrics=home.metrics, route_of=_route_of, spans=home.spans)
 
 
 def _route_of(path: str) -> str:
@@ -84,7 +92,7 @@ def _route_of(path: str) -> str:
         return f"/v1{path}"
     if path in ADMIN or path in GENERATION:
         return path
-    for listed in ("/v1/models", RESPONSES):
+    for listed in ("/v1/models", RESPONSES, CONVERSATIONS):
         if path.startswith(f"{listed}/"):
             return f"{listed}/{{id}}"
     return "other"

@@ -50,7 +50,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(("path", "body"), [("chat/completions", CHAT), ("messages", MESSAGES), ("responses", RESPONSES)])
 def test_the_client_is_told_and_the_model_answers(gateway: Gateway, path: str, body: dict[str, Any], stream: bool) -> None:
-    metrics = gateway.app.state.house.metrics
+    metrics = gateway.app.house.metrics
     before = metrics.guards.labels("scripted", "tool_rounds")._value.get()
     answer = httpx.post(f"{gateway.base_url}/{path}", json={"model": "scripted", "stream": stream, **body}, timeout=30)
     assert answer.status_code == 200

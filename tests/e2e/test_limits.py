@@ -68,7 +68,7 @@ def test_requests_per_minute(gateway: Gateway, keys: dict[str, str]) -> None:
         with pytest.raises(openai.RateLimitError):
             client.responses.create(model="scripted", input="hi")
         assert [model.id for model in client.models.list()]  # looking is free
-    limited = gateway.app.state.house.metrics.limited.labels("requests")
+    limited = gateway.app.house.metrics.limited.labels("requests")
     assert limited._value.get() == 2
 
 
@@ -151,11 +151,11 @@ def test_redis_goes_away_and_comes_back(tmp_path: Path, policy: str, meanwhile: 
         began = time.monotonic()
         assert [post(gateway, secret).status_code for _ in range(3)] == meanwhile
         assert time.monotonic() - began < 4
-        assert gateway.app.state.house.metrics.uncounted._value.get() == 3
+        assert gateway.app.house.metrics.uncounted._value.get() == 3
         with redis_server(port):
             time.sleep(1.1)
             assert [post(gateway, secret).status_code for _ in range(3)] == [200, 200, 429]
-            assert gateway.app.state.house.metrics.uncounted._value.get() == 3
+            assert gateway.app.house.metrics.uncounted._value.get() == 3
     finally:
         running.__exit__(None, None, None)
 

@@ -165,7 +165,7 @@ def test_an_allowed_subset(ask: Any) -> None:
 
 
 def test_every_step_is_counted(gateway: Gateway) -> None:
-    metrics = gateway.app.state.house.metrics
+    metrics = gateway.app.house.metrics
     before = (
         metrics.registry.get_sample_value("toolwire_checks_total", {"model": "stubborn", "format": "hermes", "step": "retried"})
         or 0

@@ -11,9 +11,8 @@ from typing import Any
 
 import httpx
 import uvicorn
-from fastapi import FastAPI
 
-from gateway.app import create_app
+from gateway.app import Application, create_app
 from gateway.settings import Settings
 
 PATIENCE = 30.0
@@ -24,7 +23,7 @@ class Gateway:
     """A running gateway: its address, and the application inside for what cannot be asked over HTTP."""
 
     url: str
-    app: FastAPI
+    app: Application
 
     @property
     def base_url(self) -> str:
@@ -38,7 +37,7 @@ class Gateway:
 
     def running(self) -> float:
         """Generations going on now."""
-        samples = [sample for metric in self.app.state.house.metrics.running.collect() for sample in metric.samples]
+        samples = [sample for metric in self.app.house.metrics.running.collect() for sample in metric.samples]
         return sum(sample.value for sample in samples)
 
     def wait_until_idle(self, seconds: float) -> bool:

@@ -260,7 +260,7 @@ def test_a_limit_says_when_to_come_again(gateway: Gateway) -> None:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        house: House = gateway.app.state.house
+        house: House = gateway.app.house
         await Messages(house.pipeline, house.settings.limits).refuse(send, errors.LimitError("slow down", retry_after=1.5))
         return sent[0]
 

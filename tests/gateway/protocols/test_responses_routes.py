@@ -135,7 +135,7 @@ def impossible(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_function_is_only_taken_for_strict_where_that_can_be_enforced(gateway: Gateway, tmp_path: Path, stream: bool) -> None:
     replay_model(tmp_path, TURNS, name="held")
-    catalog = gateway.app.state.house.catalog
+    catalog = gateway.app.house.catalog
     catalog.add(replace(catalog.find("scripted"), name="held", aliases=(), backend=Constrained(tmp_path / "held.jsonl")))
     answer = post(gateway, model="held", input="call", tools=[impossible()], stream=stream)
     body = json.loads(answer.text.split("data: ")[-1])["response"] if stream else answer.json()
