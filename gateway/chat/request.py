@@ -83,6 +83,8 @@ class ChatRequest:
     """What was broken in earlier turns and has been healed."""
     continues: bool = False
     """The last message is an assistant's without calls, and the turn to be taken is the rest of it."""
+    truncates: bool = False
+    """The oldest turns may be left out where the conversation does not fit the context."""
     strict_history: bool = False
     """The client wants a broken earlier turn refused instead of healed, whatever the model's entry says."""
     warnings: tuple[str, ...] = ()

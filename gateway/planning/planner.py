@@ -12,6 +12,7 @@ from .catalog import ModelSpec
 from .guards import guarded
 from .no_tool import no_tool
 from .strict import with_usable_schemas
+from .truncating import left_out, shorter
 
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
@@ -28,9 +29,8 @@ def plan_again(request: ChatRequest, spec: ModelSpec) -> Plan:
     if not spec.parallel_calls:
         request = replace(request, parallel_tool_calls=False)
     hidden = _hidden_tool(request, spec)
-    prompt = _rendered(request, spec, hidden)
+    request, prompt, (sampling, shortened) = _fitting(request, spec, hidden)
     tools = (*callable_tools(request), *hidden)
-    sampling, shortened = _fitted(_with_defaults(request.sampling, spec), prompt, spec)
     limit = constraint.for_request(request, spec, tools=tools, opening=prompt.opening)
     return Plan(
         request=request,
@@ -46,6 +46,22 @@ def plan_again(request: ChatRequest, spec: ModelSpec) -> Plan:
         stop_token_texts=tuple(spec.format.stop),
         warnings=(*request.warnings, *prompt.warnings, *filter(None, (shortened, *limit.warnings))),
     )
+
+
+def _fitting(request: ChatRequest, spec: ModelSpec, hidden: tuple[Tool, ...]) -> tuple[ChatRequest, Prompt, tuple[Sampling, str]]:
+    """The request as it fits the context, its prompt, and its sampling; ContextTooLong when it does not fit."""
+    whole, wanted = request, _with_defaults(request.sampling, spec)
+    while True:
+        prompt = _rendered(request, spec, hidden)
+        try:
+            fitted = _fitted(wanted, prompt, spec)
+        except ContextTooLong as problem:
+            following = shorter(request, problem) if request.truncates else None
+            if following is None:
+                raise
+            request = following
+        else:
+            return left_out(whole, request), prompt, fitted
 
 
 def plan_of_prompt(request: ChatRequest, spec: ModelSpec, prompt: Prompt) -> Plan:

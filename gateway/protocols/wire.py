@@ -23,6 +23,11 @@ def text_or_parts(value: Any) -> str | None:
     return "(text)" if isinstance(value, str) else "(parts)" if isinstance(value, list) else None
 
 
+def text_or_object(value: Any) -> str | None:
+    """Which tag a value has that may be a string or an object."""
+    return "(text)" if isinstance(value, str) else "(object)" if isinstance(value, dict) else None
+
+
 Stop = Annotated[
     Text | Annotated[list[str], Tag("(parts)")],
     Discriminator(text_or_parts, "wrong_type", "one of a string or array of strings"),

@@ -17,14 +17,11 @@ from gateway.protocols.wire import (
     Temperature,
     Text,
     ToolName,
+    text_or_object,
     text_or_parts,
 )
 
 SchemaName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=64)]
-
-
-def _text_or_object(value: Any) -> str | None:
-    return "(text)" if isinstance(value, str) else "(object)" if isinstance(value, dict) else None
 
 
 Content = Annotated[
@@ -33,7 +30,7 @@ Content = Annotated[
 ]
 Arguments = Annotated[
     Text | Annotated[dict[str, Any], Tag("(object)")],
-    Discriminator(_text_or_object, "wrong_type", "a string"),
+    Discriminator(text_or_object, "wrong_type", "a string"),
 ]
 
 

@@ -9,39 +9,20 @@ from gateway.chat.request import ChatRequest, ResponseFormat, Sampling
 from gateway.errors import RequestError
 from gateway.protocols.tool_schema import check_response_schema
 from gateway.protocols.validation import missing, wrong_type
-from gateway.protocols.wire import without_effect
 from gateway.settings import Limits
 
 from . import schema as wire
 from .choice import decoded_choice
+from .compaction import since_summary, summarising, without_trigger
 from .items import TOOL_BEARERS, Conversation
+from .records import Past
 from .tool_set import ToolSet
 from .tools import add_tools, decoded_tools
+from .unheeded import LOGPROBS, unheeded
 
 Json = dict[str, Any]
 
-SILENT = frozenset(
-    {
-        "service_tier",
-        "prompt_cache_retention",
-        "prompt_cache_options",
-        "moderation",
-        "stream_options",
-        "client_metadata",
-        "context_management",
-    }
-)
-"""Fields that say nothing about the answer."""
-
-UNSUPPORTED = {
-    "prompt": "Send the prompt itself.",
-    "conversation": "Use previous_response_id.",
-}
-"""Fields that name what is not kept here."""
-
 FORMAT = "text.format"
-LOGPROBS = "message.output_text.logprobs"
-SEALED = "reasoning.encrypted_content"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +31,22 @@ class Decoded:
 
     chat: ChatRequest
     tools: ToolSet
+    compacts: bool = False
+    """The model is asked for a summary of the conversation."""
 
 
 def check_supported(request: wire.InputTokensRequest) -> None:
     """RequestError for what cannot be done here, before anything is looked up."""
-    for field, remedy in UNSUPPORTED.items():
-        if getattr(request, field) is not None:
-            message = f"Unsupported parameter: '{field}' is not supported on this server. {remedy}"
-            raise RequestError(message, param=field, code="unsupported_parameter")
-    if request.input is None and request.previous_response_id is None:
+    if request.prompt is not None:
+        message = "Unsupported parameter: 'prompt' is not supported on this server. Send the prompt itself."
+        raise RequestError(message, param="prompt", code="unsupported_parameter")
+    if request.previous_response_id is not None and request.conversation is not None:
+        message = "Mutually exclusive parameters: give one of 'previous_response_id' and 'conversation'."
+        raise RequestError(message, param="previous_response_id", code="mutually_exclusive_parameters")
+    goes_on = request.previous_response_id is not None or request.conversation is not None
+    if request.input is None and not goes_on:
         raise missing("input")
-    if request.input == [] and request.previous_response_id is None and not request.instructions:
+    if request.input == [] and not goes_on and not request.instructions:
         expected = "Expected an array with minimum length 1, but got an empty array instead."
         raise RequestError(f"Invalid 'input': empty array. {expected}", param="input", code="empty_array")
     if isinstance(request, wire.ResponsesRequest) and request.background and not request.store:
@@ -68,29 +54,29 @@ def check_supported(request: wire.InputTokensRequest) -> None:
         raise RequestError(message, param="background")
 
 
-def input_items(request: wire.InputTokensRequest) -> list[Json]:
-    """The request's own input; a string is a message of the user."""
-    if request.input is None:
+def input_items(given: str | list[Json] | None) -> list[Json]:
+    """A request's own input; a string is a message of the user."""
+    if given is None:
         return []
-    if isinstance(request.input, str):
-        return [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": request.input}]}]
-    return request.input
+    if isinstance(given, str):
+        return [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": given}]}]
+    return given
 
 
 def decoded(
-    request: wire.InputTokensRequest, body: Mapping[str, Any], items_read: tuple[Sequence[Json], Sequence[Json]], limits: Limits
+    request: wire.InputTokensRequest, body: Mapping[str, Any], items_read: tuple[Past, Sequence[Json]], limits: Limits
 ) -> Decoded:
     """What the client asks for. The items: those before the request, and its own, without references.
 
     RequestError names the first field that is wrong.
     """
-    past, items = items_read
+    past, (items, compacts) = items_read[0], without_trigger(items_read[1])
     tools = decoded_tools(request.tools, limits)
-    for place, source in (("previous_response_id", past), ("input", items)):
+    for place, source in ((past.place, past.items), ("input", items)):
         _add_tools_of_history(tools, source, place, limits)
     conversation = Conversation(tools)
     conversation.instruct(request.instructions)
-    conversation.read(past, "previous_response_id")
+    conversation.read(since_summary(past.items), past.place)
     conversation.read(items)
     conversation.check()
     choice = decoded_choice(request.tool_choice, tools)
@@ -110,9 +96,10 @@ def decoded(
         template_kwargs=_template_kwargs(request),
         faults=history.faults,
         continues=conversation.unfinished and is_text_of_assistant(conversation.messages[-1]),
+        truncates=request.truncation == "auto",
         strict_history=request.strict_history,
         warnings=(
-            *without_effect(body, type(request), SILENT),
+            *unheeded(request, body),
             *dict.fromkeys(tools.warnings),
             *dict.fromkeys(conversation.warnings),
             *history.warnings,
@@ -120,7 +107,7 @@ def decoded(
         pinned=(tools.search,) if tools.search else (),
         tool_places=tools.places,
     )
-    return Decoded(chat, tools)
+    return Decoded(summarising(chat) if compacts else chat, tools, compacts)
 
 
 def echo_of(request: wire.ResponsesRequest, tools: ToolSet) -> Json:
@@ -131,6 +118,7 @@ def echo_of(request: wire.ResponsesRequest, tools: ToolSet) -> Json:
         form |= {"name": wanted.name, "description": wanted.description, "schema": wanted.schema_, "strict": wanted.strict}
     return {
         "background": request.background,
+        "conversation": None if request.conversation_id is None else {"id": request.conversation_id},
         "instructions": request.instructions,
         "max_output_tokens": request.max_output_tokens,
         "max_tool_calls": request.max_tool_calls,

@@ -63,6 +63,8 @@ class StreamEncoder:
         """Frames that were made between two turns."""
         self._kind = ""
         """Of the open item."""
+        self._text: Kind = "compaction" if shape.compacts else "message"
+        """What the model's words are."""
         self._texts: list[str] = []
         self._logprobs: Sequence[TokenLogprob] | None = None
         """Those of the read that is being written, until a delta has taken them along."""
@@ -137,18 +139,19 @@ class StreamEncoder:
         return [item.written(self.shape) for item in self._items]
 
     def _frame(self, name: str, fields: Json) -> str:
-        data = json.dumps({"type": name, "sequence_number": self._sequence, **fields}, separators=(",", ":"))
         self._sequence += 1
-        return f"event: {name}\ndata: {data}\n\n"
+        return frame(name, self._sequence - 1, fields).decode()
 
     def _encode(self, event: Event) -> str:
         match event:
             case ContentDelta():
-                opened = "" if self._kind == "message" else self._begin("message")
+                opened = "" if self._kind == self._text else self._begin(self._text)
                 return opened + (self._delta_with_logprobs(event.text) if self._logprobs else self._delta(event.text))
             case ToolCallArguments():
                 return self._delta(event.fragment if self._input is None else self._input.feed(event.fragment))
             case ReasoningDelta():
+                if self.shape.compacts:
+                    return ""
                 opened = "" if self._kind == "reasoning" else self._begin("reasoning")
                 return opened + self._delta(event.text)
             case ToolCallStart(_, name):
@@ -259,5 +262,11 @@ class StreamEncoder:
     def _finish(self, reason: str) -> str:
         """A turn that said nothing has an empty message rather than none."""
         self._reason = reason
-        empty = "" if any(item.kind != "reasoning" for item in self._items) or reason in CUT else self._begin("message")
+        empty = "" if any(item.kind != "reasoning" for item in self._items) or reason in CUT else self._begin(self._text)
         return empty + self._end(complete=reason not in CUT)
+
+
+def frame(name: str, number: int, fields: Json) -> bytes:
+    """One event of the stream."""
+    data = json.dumps({"type": name, "sequence_number": number, **fields}, separators=(",", ":"))
+    return f"event: {name}\ndata: {data}\n\n".encode()

@@ -7,6 +7,8 @@ from gateway.pipeline import Pipeline
 from gateway.settings import Limits
 from gateway.store import Store
 
+from .compact import Compact
+from .conversation_routes import ConversationItem, ConversationItems, CreateConversation, OneConversation
 from .records import Records
 from .routes import Create, InputTokens, Services
 from .runs import Runs
@@ -14,6 +16,7 @@ from .socket import Socket
 from .stored import Cancel, InputItems, One
 
 PATH = "/v1/responses"
+CONVERSATIONS = "/v1/conversations"
 
 
 class Responses:
@@ -28,9 +31,14 @@ class Responses:
         self.endpoints: Mapping[str, App] = {
             PATH: Create(services),
             f"{PATH}/input_tokens": InputTokens(services),
+            f"{PATH}/compact": Compact(services),
             f"{PATH}/{{response_id}}": One(services),
             f"{PATH}/{{response_id}}/cancel": Cancel(services),
             f"{PATH}/{{response_id}}/input_items": InputItems(services),
+            CONVERSATIONS: CreateConversation(services),
+            f"{CONVERSATIONS}/{{conversation_id}}": OneConversation(services),
+            f"{CONVERSATIONS}/{{conversation_id}}/items": ConversationItems(services),
+            f"{CONVERSATIONS}/{{conversation_id}}/items/{{item_id}}": ConversationItem(services),
         }
 
     async def close(self) -> None:

@@ -1,7 +1,5 @@
 """Input items as a conversation: what each of them must have is checked, and calls and their outputs must belong together."""
 
-import base64
-import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +8,9 @@ from gateway.errors import RequestError
 from gateway.protocols.custom_input import arguments_of
 from gateway.protocols.validation import missing, not_among, wrong_type
 
+from .compaction import SUMMARY, TOLD, summary_in
 from .parts import decoded_content, decoded_output, plain_text
+from .seal import unsealed
 from .search_tool import SEARCH
 from .tool_set import ToolSet, qualified
 
@@ -20,7 +20,6 @@ KNOWN = ("message", "function_call", "function_call_output", "reasoning", "custo
 HOSTED = (
     "apply_patch_call",
     "code_interpreter_call",
-    "compaction",
     "computer_call",
     "file_search_call",
     "image_generation_call",
@@ -34,7 +33,6 @@ HOSTED = (
 TOOL_BEARERS = ("additional_tools", "tool_search_output")
 """Items with tools that can be called from then on."""
 UNFINISHED = ("in_progress", "incomplete")
-SEAL = "toolwire."
 
 
 class Unmatched(RequestError):
@@ -67,6 +65,7 @@ class Conversation:
             "custom_tool_call_output": self._output,
             "tool_search_call": self._search,
             "tool_search_output": self._found,
+            SUMMARY: self._summary,
         }
 
     def instruct(self, instructions: str | None) -> None:
@@ -163,6 +162,15 @@ class Conversation:
             self._turn = None
             self.messages.append({"role": "tool", "tool_call_id": call_id, "content": found_text(item.get("tools") or [])})
 
+    def _summary(self, item: Mapping[str, Any], place: str) -> None:
+        """The model reads what it wrote of the conversation before this point."""
+        text = summary_in(item)
+        if not text:
+            self.warnings.append("items of type compaction that were not made here cannot be read and were left out")
+            return
+        self._turn = None
+        self.messages.append({"role": "user", "content": f"{TOLD}{text}"})
+
     def _open_turn(self, *, new: bool) -> Json:
         """The assistant's message that is being read."""
         if self._turn is None or new:
@@ -178,21 +186,6 @@ def found_text(tools: Sequence[Mapping[str, Any]]) -> str:
         inner, space = (tool.get("tools") or [], tool.get("name")) if tool.get("type") == "namespace" else ([tool], None)
         lines += [f"- {qualified(str(each.get('name')), space)}: {each.get('description') or ''}".rstrip(": ") for each in inner]
     return "\n".join(["These tools can be called now:", *lines]) if lines else "No tool was found."
-
-
-def seal(text: str) -> str:
-    """Thinking text in a form that clients keep and send back but do not show."""
-    return SEAL + base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
-
-
-def unsealed(blob: Any) -> str:
-    """The text in it; nothing when it is not one of ours."""
-    if not isinstance(blob, str) or not blob.startswith(SEAL):
-        return ""
-    try:
-        return base64.urlsafe_b64decode(blob.removeprefix(SEAL)).decode("utf-8", "surrogatepass")
-    except (binascii.Error, ValueError):
-        return ""
 
 
 def _texts(item: Mapping[str, Any], field: str, place: str) -> str:

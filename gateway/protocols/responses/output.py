@@ -8,12 +8,14 @@ from typing import Any, Literal
 from gateway.chat.events import TokenLogprob
 from gateway.protocols.logprobs import logprobs_list
 
-from .items import seal
+from .seal import seal
 from .shape import Shape
 from .tool_set import Target
 
 Json = dict[str, Any]
-Kind = Literal["message", "reasoning", "function_call", "custom_tool_call", "tool_search_call", "tool_search_output"]
+Kind = Literal[
+    "message", "reasoning", "function_call", "custom_tool_call", "tool_search_call", "tool_search_output", "compaction"
+]
 Status = Literal["in_progress", "completed", "incomplete"]
 
 
@@ -53,10 +55,14 @@ class Item:
                 return {**head, "execution": "server" if here else "client", "call_id": call_id, "arguments": {}}
             case "tool_search_output":
                 return {**head, "execution": "server", "call_id": None, "tools": []}
+            case "compaction":
+                return {"id": head["id"], "type": self.kind, "encrypted_content": ""}
 
     def written(self, shape: Shape) -> Json:
         """The item as far as it has come."""
-        found = {**self.begun(shape), "status": self.status}
+        found = self.begun(shape)
+        if "status" in found:
+            found["status"] = self.status
         match self.kind:
             case "message":
                 found["content"] = [self.part(shape)]
@@ -72,6 +78,8 @@ class Item:
                 found["arguments"] = json_object(self.text)
             case "tool_search_output":
                 found["tools"] = list(self.found)
+            case "compaction":
+                found["encrypted_content"] = seal(self.text)
         return found
 
     def part(self, shape: Shape, *, empty: bool = False) -> Json:

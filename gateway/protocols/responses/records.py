@@ -4,6 +4,7 @@ A record holds its own request's input only; the conversation before it is found
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,18 +12,13 @@ from typing import Any
 from gateway.errors import RequestError
 from gateway.store import Store
 
+from .conversations import Conversations, NotFound
 from .shape import response_id_of
 
 Json = dict[str, Any]
+ID = re.compile(r"resp_[0-9a-f]{24}")
 MOST_LINKS = 1000
 """Longest conversation that is followed."""
-
-
-class NotFound(RequestError):
-    """There is no such response or item; OpenAI gives no code here."""
-
-    status = 404
-    code = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,24 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """What was said before a request, and the field of the request that names it."""
+
+    items: Sequence[Json] = ()
+    place: str = "previous_response_id"
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """The responses of all owners. `nearby`: holds those of one connection too, also what is not to be stored."""
 
     store: Store
     nearby: Store | None = None
+
+    @property
+    def conversations(self) -> Conversations:
+        """The conversations that responses may belong to."""
+        return Conversations(self.store)
 
     async def keep(self, owner: str, record: Record, *, lasting: bool = True) -> None:
         """Keep a response, in place of an earlier state of it."""
@@ -62,6 +71,8 @@ class Records:
 
     async def find(self, owner: str, response_id: str) -> Record | None:
         """The response, if it is kept and is this owner's."""
+        if not ID.fullmatch(response_id):
+            return None
         value = await self.nearby.get(owner, response_id) if self.nearby is not None else None
         if value is None:
             value = await self.store.get(owner, response_id)
@@ -79,10 +90,16 @@ class Records:
 
     async def delete(self, owner: str, response_id: str) -> None:
         """Forget a response; NotFound when there is none."""
-        if not await self.store.delete(owner, response_id):
+        if not ID.fullmatch(response_id) or not await self.store.delete(owner, response_id):
             raise not_found(response_id)
 
-    async def conversation(self, owner: str, response_id: str | None) -> list[Json]:
+    async def past(self, owner: str, response_id: str | None, conversation_id: str | None) -> Past:
+        """What was said up to this response, or in this conversation."""
+        if conversation_id is not None:
+            return Past((await self.conversations.one(owner, conversation_id)).items, "conversation")
+        return Past(await self.chain(owner, response_id))
+
+    async def chain(self, owner: str, response_id: str | None) -> list[Json]:
         """All items up to and with this response."""
         links: list[Record] = []
         wanted = response_id
@@ -95,9 +112,9 @@ class Records:
             wanted = record.previous
         return [item for record in reversed(links) for item in record.items()]
 
-    async def resolved(self, owner: str, items: Sequence[Json]) -> list[Json]:
-        """The same items, with each reference replaced by what it refers to."""
-        known: dict[str, Json] = {}
+    async def resolved(self, owner: str, items: Sequence[Json], *, place: str = "input", past: Sequence[Json] = ()) -> list[Json]:
+        """The same items, with each reference replaced by what it refers to: something `past`, or of a response that is kept."""
+        known: dict[str, Json] = {item["id"]: item for item in past if "id" in item}
         found: list[Json] = []
         for index, item in enumerate(items):
             if not _is_reference(item):
@@ -105,11 +122,12 @@ class Records:
                 continue
             item_id = item.get("id")
             if not isinstance(item_id, str):
-                raise RequestError(f"Invalid value for 'input[{index}].id': expected an item's id.", param=f"input[{index}].id")
+                field = f"{place}[{index}].id"
+                raise RequestError(f"Invalid value for '{field}': expected an item's id.", param=field)
             if item_id not in known:
                 known.update(await self._items_beside(owner, item_id))
             if item_id not in known:
-                raise NotFound(f"Item with id '{item_id}' not found.", param="input")
+                raise NotFound(f"Item with id '{item_id}' not found.", param=place)
             found.append(known[item_id])
         return found
 

@@ -19,13 +19,15 @@ from gateway.protocols.validation import validated
 from gateway.settings import Limits
 
 from . import schema as wire
-from .decode import SEALED, Decoded, check_supported, decoded, echo_of, input_items, summary_of
+from .compaction import without_trigger
+from .decode import Decoded, check_supported, decoded, echo_of, input_items, summary_of
 from .encode import StreamEncoder
 from .owner import owner_of
 from .records import Records
 from .runs import Runs
-from .shape import Shape, in_own_words
+from .shape import Shape, in_own_words, named
 from .taking import Incoming, Taking, opened
+from .unheeded import SEALED
 
 Json = dict[str, Any]
 
@@ -57,8 +59,8 @@ class Base(Exchange[Asked]):
         """The request with the conversation that it refers to, and its own items."""
         check_supported(request)
         records = self.services.records
-        past = await records.conversation(owner, request.previous_response_id)
-        items = await records.resolved(owner, input_items(request))
+        past = await records.past(owner, request.previous_response_id, request.conversation_id)
+        items = await records.resolved(owner, input_items(request.input), past=past.items)
         return decoded(request, body, (past, items), self.services.limits), items
 
 
@@ -80,16 +82,18 @@ class Create(Base[Incoming]):
             targets=understood.tools.targets,
             summary=summary_of(request) is not None,
             sealed=SEALED in request.include,
+            compacts=understood.compacts,
         )
         return Incoming(
             chat=understood.chat,
             tools=understood.tools,
             shape=shape,
-            input=named(items, shape),
+            input=named(without_trigger(items)[0], shape.token),
             owner=owner,
             stream=request.stream,
             store=request.store,
             background=request.background,
+            conversation=request.conversation_id,
         )
 
     async def respond(self, asked: Incoming, send: Send) -> None:
@@ -133,16 +137,3 @@ async def send_body(send: Send, body: Json, warnings: Sequence[str] = ()) -> Non
     """One JSON answer with its warnings."""
     text = json.dumps(body, separators=(",", ":")).encode()
     await send_json(send, text, headers=warning_headers(warnings))
-
-
-def named(items: Sequence[Json], shape: Shape) -> list[Json]:
-    """The items with an id each, by which they can be listed and referred to."""
-    return [
-        item if isinstance(item.get("id"), str) else {"id": shape.input_id(item.get("type") or "message", place), **_typed(item)}
-        for place, item in enumerate(items)
-    ]
-
-
-def _typed(item: Json) -> Json:
-    found = {key: value for key, value in item.items() if key != "id"}
-    return found if "type" in found else {"type": "message", **found}

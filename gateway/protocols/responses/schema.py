@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from gateway.protocols.wire import Body, Effort, Positive, Share, Temperature, Text, ToolName, text_or_parts
+from gateway.protocols.wire import Body, Effort, Positive, Share, Temperature, Text, ToolName, text_or_object, text_or_parts
 
 SchemaName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]+$", max_length=64)]
 MetadataValue = Annotated[str, Field(max_length=512)]
@@ -14,6 +14,19 @@ Input = Annotated[
     Text | Annotated[list[dict[str, Any]], Tag("(parts)")],
     Discriminator(text_or_parts, "wrong_type", "one of a string or array of input items"),
 ]
+
+
+class ConversationReference(Body):
+    """A conversation that is kept."""
+
+    id: str
+
+
+InConversation = Annotated[
+    Text | Annotated[ConversationReference, Tag("(object)")],
+    Discriminator(text_or_object, "wrong_type", "one of a string or object"),
+]
+Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 
 
 class Reasoning(Body):
@@ -91,7 +104,7 @@ class InputTokensRequest(Body):
     input: Input | None = None
     instructions: str | None = None
     previous_response_id: str | None = None
-    conversation: Any = None
+    conversation: InConversation | None = None
     prompt: Any = None
     tools: list[dict[str, Any]] = Field(default_factory=list)
     tool_choice: Any = None
@@ -101,6 +114,11 @@ class InputTokensRequest(Body):
     truncation: Literal["auto", "disabled"] = "disabled"
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     strict_history: bool = False
+
+    @property
+    def conversation_id(self) -> str | None:
+        """The conversation that the response belongs to, however it was named."""
+        return self.conversation if self.conversation is None or isinstance(self.conversation, str) else self.conversation.id
 
 
 class ResponsesRequest(InputTokensRequest):
@@ -115,7 +133,36 @@ class ResponsesRequest(InputTokensRequest):
     temperature: Temperature | None = None
     top_p: Share | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
-    metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] = Field(default_factory=dict)
+    metadata: Metadata = Field(default_factory=dict)
     user: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
+    service_tier: str | None = None
+
+
+class CompactRequest(Body):
+    """A conversation that is to be replaced by a summary."""
+
+    model: str
+    input: Input | None = None
+    instructions: str | None = None
+    previous_response_id: str | None = None
+
+
+class ConversationItemsRequest(Body):
+    """Items to be added to a conversation."""
+
+    items: list[dict[str, Any]]
+
+
+class ConversationUpdate(Body):
+    """What a conversation is to be described by."""
+
+    metadata: Metadata
+
+
+class ConversationRequest(Body):
+    """How a conversation begins."""
+
+    items: list[dict[str, Any]] = Field(default_factory=list)
+    metadata: Metadata = Field(default_factory=dict)

@@ -20,6 +20,7 @@ PREFIXES = {
     "custom_tool_call_output": "ctco",
     "tool_search_call": "tsc",
     "tool_search_output": "tso",
+    "compaction": "cmp",
 }
 OUR_ITEM = re.compile(r"[a-z]+_([0-9a-f]{24})[0-9a-z]+")
 
@@ -39,6 +40,8 @@ class Shape:
     """Thinking is written as the summary that the client asked for."""
     sealed: bool = False
     """Thinking is also given in the form that clients send back."""
+    compacts: bool = False
+    """What the model says is a summary that takes the conversation's place."""
 
     @property
     def id(self) -> str:
@@ -47,10 +50,6 @@ class Shape:
     def item_id(self, kind: str, position: int) -> str:
         """Unique, and the same whether the answer is streamed or whole."""
         return f"{PREFIXES[kind]}_{self.token}{position:02x}"
-
-    def input_id(self, kind: str, position: int) -> str:
-        """An id for an input item that came without one."""
-        return f"{PREFIXES.get(kind, 'item')}_{self.token}i{position:x}"
 
     def call_id(self, position: int) -> str:
         """What a call's output will name."""
@@ -75,6 +74,23 @@ class Shape:
             "usage": None,
             **more,
         }
+
+
+def named(items: Sequence[Json], token: str) -> list[Json]:
+    """The items with an id each, by which they can be listed and referred to. `token`: as in Shape, of what they came with."""
+    return [
+        item if isinstance(item.get("id"), str) else {"id": _input_id(item, token, place), **_typed(item)}
+        for place, item in enumerate(items)
+    ]
+
+
+def _input_id(item: Json, token: str, place: int) -> str:
+    return f"{PREFIXES.get(item.get('type') or 'message', 'item')}_{token}i{place:x}"
+
+
+def _typed(item: Json) -> Json:
+    found = {key: value for key, value in item.items() if key != "id"}
+    return found if "type" in found else {"type": "message", **found}
 
 
 def response_id_of(item_id: str) -> str | None:

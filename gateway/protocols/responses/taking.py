@@ -12,6 +12,7 @@ from gateway.errors import StoreUnavailable, ToolSchemaInvalid
 from gateway.pipeline import Pipeline, Turn
 from gateway.protocols.answer import told
 
+from .conversations import NotFound
 from .encode import StreamEncoder
 from .records import Record, Records
 from .shape import Shape
@@ -35,6 +36,8 @@ class Incoming:
     stream: bool
     store: bool
     background: bool
+    conversation: str | None = None
+    """Where the input and what comes of it are added."""
 
 
 @asynccontextmanager
@@ -46,6 +49,7 @@ async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) ->
             await stack.aclose()  # the turn before is over
             turn = await stack.enter_async_context(pipeline.open(chat))
             turn.answered_as(asked.shape.id)
+            asked.shape.echo["model"] = turn.instead or asked.shape.echo["model"]
             return turn
 
         chat = asked.chat
@@ -87,16 +91,19 @@ class Taking:
             if known is error:
                 raise
             raise known from error
-        self.encoder.conclude(self.turns.usage)
-        await keep(self.records, self.asked, self.encoder)
+        await self._conclude()
 
     async def whole(self) -> Json:
         """The response, once it is there."""
         async for batches in self.turns:
             self.encoder.encode(batches)
+        await self._conclude()
+        return self.encoder.result
+
+    async def _conclude(self) -> None:
         self.encoder.conclude(self.turns.usage)
         await keep(self.records, self.asked, self.encoder)
-        return self.encoder.result
+        await join(self.records, self.asked, self.encoder)
 
 
 async def keep(records: Records, asked: Incoming, encoder: StreamEncoder) -> None:
@@ -108,3 +115,14 @@ async def keep(records: Records, asked: Incoming, encoder: StreamEncoder) -> Non
     except StoreUnavailable as error:
         log.error("response %s was not kept: %s", encoder.shape.id, error)
         encoder.result["store"] = False
+
+
+async def join(records: Records, asked: Incoming, encoder: StreamEncoder) -> None:
+    """Add what was said to the conversation that it belongs to. Where that is gone, the answer is told nevertheless."""
+    if asked.conversation is None:
+        return
+    try:
+        items = [*asked.input, *encoder.result["output"]]
+        await records.conversations.add(asked.owner, asked.conversation, items)
+    except (StoreUnavailable, NotFound) as error:
+        log.error("response %s was not added to its conversation: %s", encoder.shape.id, error)

@@ -22,7 +22,7 @@ class Counted:
 
     tokens: int
 
-    def render(self, messages: Any, tools: Any, template_kwargs: Any) -> Prompt:
+    def render(self, messages: Any, tools: Any, template_kwargs: Any, *, continues: bool) -> Prompt:
         return Prompt("x " * self.tokens, (1,) * self.tokens, "")
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gateway.chat.request import ChatRequest, ToolChoice
 from gateway.errors import RequestError
 from gateway.protocols.responses.decode import Decoded, check_supported, decoded, input_items
-from gateway.protocols.responses.items import seal, unsealed
+from gateway.protocols.responses.records import Past
+from gateway.protocols.responses.seal import seal, unsealed
 from gateway.protocols.responses.schema import ResponsesRequest
 from gateway.protocols.validation import validated
 from gateway.settings import Limits
@@ -39,7 +40,7 @@ def read(body: dict[str, Any], past: Sequence[dict[str, Any]] = ()) -> Decoded:
     body = {"model": "m", "input": "hi", **body}
     request = validated(ResponsesRequest, body)
     check_supported(request)
-    return decoded(request, body, (past, input_items(request)), Limits())
+    return decoded(request, body, (Past(past), input_items(request.input)), Limits())
 
 
 def chat(past: Sequence[dict[str, Any]] = (), **fields: Any) -> ChatRequest:
@@ -231,6 +232,63 @@ def test_how_the_engine_samples_and_thinks() -> None:
     assert chat(include=["web_search_call.results"]).sampling.top_logprobs is None
 
 
+def test_what_has_no_effect_is_told() -> None:
+    def warnings(**fields: Any) -> tuple[str, ...]:
+        return chat(**fields).warnings
+
+    assert warnings(include=["web_search_call.results", "reasoning.encrypted_content", "message.output_text.logprobs"]) == (
+        "include: web_search_call.results has no effect here",
+    )
+    assert warnings(reasoning={"effort": "low", "mode": "pro", "context": "auto"}) == (
+        "reasoning.mode has no effect here",
+        "reasoning.context has no effect here",
+    )
+    assert warnings(text={"verbosity": "low", "tone": "dry"}) == (
+        "text.tone has no effect here",
+        "text.verbosity has no effect here",
+    )
+    assert warnings(service_tier="flex") == ("service_tier flex has no effect here",)
+    assert warnings(moderation={}, context_management=[], image={}) == (
+        "moderation has no effect here",
+        "context_management has no effect here",
+        "image has no effect here",
+    )
+    silent = {"service_tier": "auto", "prompt_cache_retention": "24h", "stream_options": {}, "client_metadata": {"a": "b"}}
+    assert warnings(**silent, metadata={"a": "b"}, user="u", prompt_cache_key="k", include=[], text={}, max_tool_calls=2) == ()
+
+
+def test_a_conversation_that_may_be_shortened() -> None:
+    assert chat(truncation="auto").truncates
+    assert not chat().truncates
+
+
+def test_a_summary_is_asked_for_and_read() -> None:
+    understood = read({"input": [USER, {"type": "compaction_trigger"}], "tools": [F], "tool_choice": "required"})
+    assert understood.compacts
+    assert understood.chat.messages[0] == USER
+    assert "Summarise" in understood.chat.messages[1]["content"]
+    assert understood.chat.tool_choice.mode == "none"
+    ours = {"type": "compaction", "encrypted_content": seal("We met.")}
+    theirs = {"type": "compaction", "encrypted_content": "gAAAA"}
+    found = chat(input=[ours, theirs, USER])
+    assert [message["content"].rpartition("\n")[2] for message in found.messages] == ["We met.", "hi"]
+    assert found.warnings == ("items of type compaction that were not made here cannot be read and were left out",)
+
+
+def test_a_summary_stands_for_the_turns_before_it_but_not_for_what_the_user_said() -> None:
+    past = [
+        {"role": "developer", "content": "rules"},
+        USER,
+        call(),
+        output(),
+        {"role": "assistant", "content": "old"},
+        {"type": "compaction", "encrypted_content": seal("We met.")},
+        {"role": "assistant", "content": "new"},
+    ]
+    roles = [(message["role"], message["content"][-7:]) for message in chat(past, input="on").messages[:-1]]
+    assert roles == [("developer", "rules"), ("user", "hi"), ("user", "We met."), ("assistant", "new")]
+
+
 def test_items_that_hosted_tools_left_behind_are_left_out() -> None:
     found = chat(input=[{"type": "web_search_call", "id": "ws_1"}, {"type": "mcp_list_tools"}, USER])
     assert len(found.messages) == 1
@@ -277,7 +335,10 @@ def test_input_that_cannot_be_read(items: Any, error: tuple[str | None, str]) ->
     [
         ({"model": None}, ("missing_required_parameter", "model")),
         ({"prompt": {"id": "p"}}, ("unsupported_parameter", "prompt")),
-        ({"conversation": "c"}, ("unsupported_parameter", "conversation")),
+        ({"conversation": 5}, ("invalid_type", "conversation")),
+        ({"conversation": {}}, ("missing_required_parameter", "conversation.id")),
+        ({"conversation": "c", "previous_response_id": "r"}, ("mutually_exclusive_parameters", "previous_response_id")),
+        ({"input": [{"type": "compaction_trigger"}, USER]}, ("invalid_value", "input[0].type")),
         ({"background": True, "store": False}, ("invalid_value", "background")),
         ({"stream": "yes"}, ("invalid_type", "stream")),
         ({"max_output_tokens": 0}, ("integer_below_min_value", "max_output_tokens")),

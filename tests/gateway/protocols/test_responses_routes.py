@@ -153,5 +153,5 @@ def test_an_answer_does_not_fail_with_the_store_but_says_so(tmp_path: Path, stre
         answer = post(gateway, stream=stream)
         body = json.loads(answer.text.split("data: ")[-1])["response"] if stream else answer.json()
         assert (body["status"], body["store"]) == ("completed", False)
-        assert post(gateway, previous_response_id="resp_x").status_code == 503
+        assert post(gateway, previous_response_id=body["id"]).status_code == 503
         assert post(gateway, background=True).status_code == 503
