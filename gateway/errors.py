@@ -144,6 +144,14 @@ class TokenLimitError(LimitError):
     type = "tokens"
 
 
+class BudgetSpent(LimitError):
+    """The tokens of a day or a month are used up: to try again soon is of no use."""
+
+    type = "insufficient_quota"
+    code = "insufficient_quota"
+    retryable = False
+
+
 class StoreUnavailable(GatewayError):
     """What earlier requests left behind cannot be reached."""
 

@@ -18,6 +18,8 @@ LIMITS = {
     "requests_per_minute": "most requests in any 60 seconds",
     "tokens_per_minute": "tokens of prompts and answers in 60 seconds",
     "concurrent_requests": "most requests at the same time",
+    "tokens_per_day": "tokens in a day of the calendar (UTC)",
+    "tokens_per_month": "tokens in a month of the calendar (UTC)",
 }
 
 
@@ -92,7 +94,9 @@ async def _create(keyring: "Keyring", options: argparse.Namespace) -> None:
 
 
 async def _list(keyring: "Keyring", options: argparse.Namespace) -> None:
-    rows: list[tuple[str, ...]] = [("NAME", "HASH", "MODELS", "REQUESTS/MIN", "TOKENS/MIN", "CONCURRENT")]
+    rows: list[tuple[str, ...]] = [
+        ("NAME", "HASH", "MODELS", "REQUESTS/MIN", "TOKENS/MIN", "CONCURRENT", "TOKENS/DAY", "TOKENS/MONTH")
+    ]
     for key in sorted(await keyring.all(), key=lambda key: key.name):
         limits = (getattr(key.limits, name) for name in LIMITS)
         rows.append((key.name, key.hash[:12], " ".join(key.models), *("-" if limit is None else str(limit) for limit in limits)))

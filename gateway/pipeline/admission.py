@@ -4,11 +4,12 @@ import asyncio
 import logging
 import time
 import uuid
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
 
-from gateway.errors import LimitError, StoreUnavailable, TokenLimitError
+from gateway.errors import BudgetSpent, LimitError, StoreUnavailable, TokenLimitError
 from gateway.middleware.caller import caller
 from gateway.settings import ApiKey
 from gateway.store import Limiter, MemoryLimiter, Verdict
@@ -19,6 +20,8 @@ from .standing import duration, standing_headers
 
 PAUSE = 1.0
 """Seconds in which a store that could not be reached is left alone, so that not every request waits for it."""
+MOST_OWED = 100_000
+"""Requests whose tokens are remembered until the store can be told; of more, the oldest are forgotten."""
 log = logging.getLogger(__name__)
 
 
@@ -32,6 +35,9 @@ class Admission:
         self._own = MemoryLimiter()
         self._again_at: float | None = None
         """When to ask the store again; None while it answers."""
+        self._owed: deque[tuple[str, str, int]] = deque(maxlen=MOST_OWED)
+        """Key, lease and tokens of requests that ended while it could not be reached."""
+        self._paying: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def admitted(self, record: Record) -> AsyncIterator[None]:
@@ -54,7 +60,10 @@ class Admission:
             await asyncio.shield(asyncio.create_task(self._leave(limiter, key, lease, tokens=tokens)))
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store, once it knows what it can be told."""
+        if self._paying is not None:
+            await asyncio.wait((self._paying,))
+        await self._pay()
         await self._limiter.close()
 
     async def _enter(self, key: ApiKey, lease: str) -> tuple[Limiter, Verdict]:
@@ -75,7 +84,21 @@ class Admission:
         try:
             await limiter.leave(key.name, lease, tokens=tokens)
         except StoreUnavailable as error:
+            self._owed.append((key.name, lease, tokens))
             self._failed(error)
+        if limiter is self._own and tokens:
+            self._owed.append((key.name, lease, tokens))
+
+    async def _pay(self) -> None:
+        """Have the store count for its budgets what was used while it was away."""
+        while self._owed:
+            key, lease, tokens = self._owed.popleft()
+            try:
+                await self._limiter.leave(key, lease, tokens=tokens, late=True)
+            except StoreUnavailable as error:
+                self._owed.appendleft((key, lease, tokens))
+                self._failed(error)
+                return
 
     def _failed(self, error: StoreUnavailable) -> None:
         if self._again_at is None:
@@ -86,17 +109,24 @@ class Admission:
         if self._again_at is not None:
             log.info("limits are shared among gateways again")
         self._again_at = None
+        if self._owed and (self._paying is None or self._paying.done()):
+            self._paying = asyncio.create_task(self._pay())
 
 
 def _refusal(verdict: Verdict, key: ApiKey) -> LimitError:
     limits, wait = key.limits, verdict.retry_after
     again = f"Please try again in {duration(wait)}."
-    if verdict.refused == "concurrent":
-        return LimitError(f"Too many requests at once: this key may have {limits.concurrent_requests}. {again}", retry_after=wait)
-    if verdict.refused == "tokens":
-        return TokenLimitError(
-            f"Rate limit reached for tokens per minute (TPM): Limit {limits.tokens_per_minute}. {again}", retry_after=wait
-        )
-    return LimitError(
-        f"Rate limit reached for requests per minute (RPM): Limit {limits.requests_per_minute}. {again}", retry_after=wait
-    )
+    match verdict.refused:
+        case "concurrent":
+            most = f"this key may have {limits.concurrent_requests}"
+            return LimitError(f"Too many requests at once: {most}. {again}", retry_after=wait)
+        case "tokens":
+            message = f"Rate limit reached for tokens per minute (TPM): Limit {limits.tokens_per_minute}. {again}"
+            return TokenLimitError(message, retry_after=wait)
+        case "day" | "month" as period:
+            budget = limits.tokens_per_day if period == "day" else limits.tokens_per_month
+            used = f"this key may use {budget} tokens a {period} (UTC), and they are used"
+            return BudgetSpent(f"You exceeded your current quota: {used}. {again}", retry_after=wait)
+        case _:
+            message = f"Rate limit reached for requests per minute (RPM): Limit {limits.requests_per_minute}. {again}"
+            return LimitError(message, retry_after=wait)

@@ -27,10 +27,14 @@ class KeyLimits(Section):
     """Tokens of prompts and answers in 60 seconds, after which further requests wait."""
     concurrent_requests: int | None = Field(default=None, ge=1)
     """Most requests at the same time."""
+    tokens_per_day: int | None = Field(default=None, ge=1)
+    """Tokens of prompts and answers in a day of the calendar, in UTC, after which the key is refused until the next one."""
+    tokens_per_month: int | None = Field(default=None, ge=1)
+    """The same for a month."""
 
     def __bool__(self) -> bool:
         """Whether there is any limit."""
-        return any(limit is not None for limit in (self.requests_per_minute, self.tokens_per_minute, self.concurrent_requests))
+        return any(limit is not None for _, limit in self)
 
 
 class ApiKey(Section):

@@ -4,14 +4,16 @@ from gateway.settings import StoreSettings
 
 from .base import Store
 from .keyring import FileKeyring, Keyring, RedisKeyring, open_keyring
-from .limits import Limiter, MemoryLimiter, Standing, Verdict
+from .limits import Limiter, MemoryLimiter
 from .memory import MemoryStore
 from .redis import RedisStore
 from .redis_limits import RedisLimiter
+from .standing import Limit, Standing, Verdict
 
 __all__ = [
     "FileKeyring",
     "Keyring",
+    "Limit",
     "Limiter",
     "MemoryLimiter",
     "MemoryStore",

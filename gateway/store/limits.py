@@ -1,44 +1,19 @@
-"""How much a key has used in the last minute, and whether it may use more."""
+"""How much a key has used in the last minute, day and month, and whether it may use more."""
 
 import math
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from gateway.settings import KeyLimits
 
+from .budgets import Periods, Spent, budgets_of
+from .standing import Standing, Verdict, first_used_up
+
 WINDOW = 60
 """Seconds. Use is kept by whole seconds, and a second is forgotten only once all of it is a window ago."""
-SOON = 1.0
-"""Seconds after which to try again when other requests must end first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What is left of one limit."""
-
-    limit: int
-    remaining: int
-    reset: float
-    """Seconds until all of it is there again, if nothing more is used."""
-    wait: float
-    """Seconds until one more fits; 0: it does now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a request may go on. One that may not has used nothing."""
-
-    refused: Literal["requests", "tokens", "concurrent"] | None
-    requests: Standing | None
-    tokens: Standing | None
-
-    @property
-    def retry_after(self) -> float:
-        """Seconds after which it may."""
-        return max((standing.wait for standing in (self.requests, self.tokens) if standing), default=0.0) or SOON
 
 
 class Limiter(Protocol):
@@ -48,8 +23,9 @@ class Limiter(Protocol):
         """Begin a request of this key; `lease` is its own name."""
         ...
 
-    async def leave(self, key: str, lease: str, *, tokens: int) -> None:
-        """End it, having used so many tokens."""
+    async def leave(self, key: str, lease: str, *, tokens: int, late: bool = False) -> None:
+        """End it, having used so many tokens. Said twice, it counts once. `late`: they were used long ago, and count for budgets
+        only."""
         ...
 
     async def close(self) -> None:
@@ -95,37 +71,46 @@ class Window:
 class _Account:
     requests: Window = field(default_factory=Window)
     tokens: Window = field(default_factory=Window)
+    spent: Spent = field(default_factory=Spent)
     running: set[str] = field(default_factory=set)
 
 
 class MemoryLimiter:
-    """Counts in the gateway's own memory. There are no more accounts than keys."""
+    """Counts in the gateway's own memory. There are no more accounts than keys. `calendar`: seconds since 1970, for budgets."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, calendar: Callable[[], float] = time.time) -> None:
         self._clock = clock
+        self._calendar = calendar
         self._accounts: dict[str, _Account] = {}
 
     async def enter(self, key: str, lease: str, limits: KeyLimits) -> Verdict:
         """Begin a request."""
         account, now = self._accounts.setdefault(key, _Account()), self._clock()
-        requests = _standing(account.requests, limits.requests_per_minute, now)
-        tokens = _standing(account.tokens, limits.tokens_per_minute, now)
+        periods = Periods(self._calendar())
+        verdict = Verdict(
+            None,
+            _standing(account.requests, limits.requests_per_minute, now),
+            _standing(account.tokens, limits.tokens_per_minute, now),
+            *budgets_of(limits, account.spent.used(periods), periods),
+        )
         if limits.concurrent_requests is not None and len(account.running) >= limits.concurrent_requests:
-            return Verdict("concurrent", requests, tokens)
-        if requests and requests.wait:
-            return Verdict("requests", requests, tokens)
-        if tokens and tokens.wait:
-            return Verdict("tokens", requests, tokens)
+            return replace(verdict, refused="concurrent")
+        if (refused := first_used_up(verdict)) is not None:
+            return replace(verdict, refused=refused)
         account.running.add(lease)
         account.requests.add(1, now)
-        return Verdict(None, _standing(account.requests, limits.requests_per_minute, now), tokens)
+        return replace(verdict, requests=_standing(account.requests, limits.requests_per_minute, now))
 
-    async def leave(self, key: str, lease: str, *, tokens: int) -> None:
+    async def leave(self, key: str, lease: str, *, tokens: int, late: bool = False) -> None:
         """End it."""
         account = self._accounts.setdefault(key, _Account())
+        if lease not in account.running:
+            return
         account.running.discard(lease)
         if tokens:
-            account.tokens.add(tokens, self._clock())
+            account.spent.add(tokens, Periods(self._calendar()))
+            if not late:
+                account.tokens.add(tokens, self._clock())
 
     async def close(self) -> None:
         """Forget everything."""

@@ -31,14 +31,14 @@ def configure(folder: Path, **settings: object) -> None:
 
 def test_a_key_is_made_listed_and_revoked(tmp_path: Path) -> None:
     configure(tmp_path, auth={"keys_file": "keys.jsonl"})
-    made = toolwire("keys", "create", "ci", "--models", "a*", "b", "--requests-per-minute", "60", cwd=tmp_path)
+    made = toolwire(*"keys create ci --models a* b --requests-per-minute 60 --tokens-per-month 9000".split(), cwd=tmp_path)
     secret = made.stdout.strip()
     assert re.fullmatch(r"tw-[A-Za-z0-9_-]{43}", secret), made.stderr
     kept = json.loads((tmp_path / "keys.jsonl").read_text(encoding="utf-8"))
-    limits = {"requests_per_minute": 60}
+    limits = {"requests_per_minute": 60, "tokens_per_month": 9000}
     assert kept == {"name": "ci", "hash": hash_of(secret), "models": ["a*", "b"], "limits": limits}
     listed = toolwire("keys", "list", cwd=tmp_path).stdout.splitlines()
-    assert listed[1].split() == ["ci", hash_of(secret)[:12], "a*", "b", "60", "-", "-"]
+    assert listed[1].split() == ["ci", hash_of(secret)[:12], "a*", "b", "60", "-", "-", "-", "9000"]
     assert toolwire("keys", "revoke", "ci", cwd=tmp_path).returncode == 0
     assert (tmp_path / "keys.jsonl").read_text(encoding="utf-8") == ""
 

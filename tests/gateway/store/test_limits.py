@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from gateway.errors import StoreUnavailable
 from gateway.settings import KeyLimits
-from gateway.store import Limiter, MemoryLimiter, RedisLimiter
+from gateway.store import Limiter, MemoryLimiter, RedisLimiter, Standing, Verdict
+from gateway.store.budgets import Periods
+from gateway.store.redis_limits import CALENDAR
 from tests.support.redis import MISSING, PROGRAM, redis_server
 
 needs_redis = pytest.mark.skipif(PROGRAM is None, reason=MISSING)
@@ -158,6 +161,102 @@ def test_requests_of_a_gateway_that_died_do_not_count_for_ever(url: str) -> None
         other = RedisLimiter(url, prefix="dies")
         assert (await other.enter("key", "b", limits)).refused is None
         await other.close()
+
+    using(work)
+
+
+def moment(year: int, month: int, day: int, hour: int = 0) -> float:
+    return datetime(year, month, day, hour, tzinfo=UTC).timestamp()
+
+
+def test_budgets_are_those_of_the_calendar() -> None:
+    async def work() -> None:
+        now = moment(2028, 2, 28, 23)
+        limiter = MemoryLimiter(calendar=lambda: now)
+        limits = KeyLimits(tokens_per_day=100, tokens_per_month=150)
+
+        async def use(lease: str, tokens: int) -> Verdict:
+            verdict = await limiter.enter("key", lease, limits)
+            await limiter.leave("key", lease, tokens=tokens)
+            return verdict
+
+        first = await use("a", 100)
+        assert first.day == Standing(100, 100, 0.0, 0.0)
+        refused = await use("b", 100)
+        assert refused.refused == "day"
+        assert refused.day == Standing(100, 0, 3600.0, 3600.0)
+        assert refused.retry_after == 3600.0
+        now = moment(2028, 2, 29)
+        second = await use("c", 60)
+        assert second.refused is None
+        assert second.month == Standing(150, 50, 86400.0, 0.0)
+        refused = await use("d", 1)
+        assert (refused.refused, refused.retry_after) == ("month", 86400.0)
+        now = moment(2028, 3, 1)
+        assert (await use("e", 1)).month == Standing(150, 150, 0.0, 0.0)
+
+    using(work)
+
+
+def test_budgets_count_across_gateways_and_each_request_once(limiter: Callable[[], Limiter]) -> None:
+    async def work() -> None:
+        both = [limiter(), limiter()]
+        limits = KeyLimits(tokens_per_day=1000, tokens_per_month=10_000, tokens_per_minute=100_000)
+
+        async def use(number: int) -> None:
+            one, lease = both[number % 2], f"r{number}"
+            assert (await one.enter("key", lease, limits)).refused is None
+            await one.leave("key", lease, tokens=10)
+            await one.leave("key", lease, tokens=10, late=True)  # as one that had no answer says it again
+
+        await asyncio.gather(*(use(number) for number in range(60)))
+        verdict = await both[0].enter("key", "last", limits)
+        assert verdict.day is not None
+        assert verdict.month is not None
+        assert verdict.tokens is not None
+        assert (verdict.day.remaining, verdict.month.remaining, verdict.tokens.remaining) == (400, 9400, 99_400)
+        await both[1].leave("key", "last", tokens=400, late=True)
+        refused = await both[1].enter("key", "more", limits)
+        assert refused.refused == "day"
+        assert refused.day is not None
+        assert 0 < refused.day.wait <= 86400
+        assert refused.tokens is not None
+        assert refused.tokens.remaining == 99_400, "what is told late is of no minute"
+        for one in both:
+            await one.close()
+
+    using(work)
+
+
+@needs_redis
+def test_redis_knows_the_calendar(url: str) -> None:
+    """Its days and months are Python's; what was used in others is forgotten."""
+    moments = [
+        0.0,
+        moment(1999, 12, 31, 23),
+        moment(2000, 2, 29),
+        moment(2024, 3, 1),
+        moment(2027, 1, 1),
+        moment(2100, 2, 28, 23),
+    ]
+    moments += [moment(2026, 1, 1) + 86400 * 5 * number for number in range(200)]
+
+    async def work() -> None:
+        from redis.asyncio import Redis
+
+        async with Redis.from_url(url) as direct:
+            script = direct.register_script(f"{CALENDAR}\nlocal day, month = periods(tonumber(ARGV[1]))\nreturn {{day, month}}")
+            for now in moments:
+                day, month = await script(args=[int(now)])
+                assert (day.decode(), month.decode()) == (f"day:{Periods(now).day}", f"month:{Periods(now).month}")
+            one = RedisLimiter(url, prefix="old")
+            name = "old:limits:{key}:budgets"
+            await direct.hset(name, mapping={"day:1": 5, "month:1": 7})
+            await one.enter("key", "a", KeyLimits(tokens_per_day=10))
+            await one.leave("key", "a", tokens=3)
+            assert sorted((await direct.hgetall(name)).values()) == [b"3", b"3"]
+            assert 31 * 86400 < await direct.ttl(name) <= 32 * 86400
+            await one.close()
 
     using(work)
 
