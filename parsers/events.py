@@ -44,10 +44,12 @@ class ToolCallArguments:
 
 @dataclass(slots=True)
 class ToolCallEnd:
-    """The call is over. `complete` is False when the turn ended inside it."""
+    """The call is over. `complete` is False when the turn ended inside it. `id`: the model's own id, where it stood behind the
+    arguments."""
 
     index: int
     complete: bool = True
+    id: str | None = None
 
 
 @dataclass(slots=True)

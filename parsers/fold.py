@@ -22,12 +22,13 @@ class _OpenCall:
     start: ToolCallStart
     fragments: list[str] = field(default_factory=list)
     complete: bool = False
+    late_id: str | None = None
 
     def closed(self) -> ToolCall:
         arguments = "".join(self.fragments)
         if self.complete and not arguments:
             arguments = "{}"
-        return ToolCall(self.start.name, arguments, self.start.id, self.complete)
+        return ToolCall(self.start.name, arguments, self.start.id or self.late_id, self.complete)
 
 
 def fold(events: Iterable[Event]) -> Message:
@@ -46,8 +47,8 @@ def fold(events: Iterable[Event]) -> Message:
                 calls.append(_OpenCall(event))
             case ToolCallArguments(index, fragment):
                 calls[index].fragments.append(fragment)
-            case ToolCallEnd(index, complete):
-                calls[index].complete = complete
+            case ToolCallEnd(index, complete, late_id):
+                calls[index].complete, calls[index].late_id = complete, late_id
             case Notice():
                 notices.append(event)
             case Finish():

@@ -367,7 +367,8 @@ class Parser:
             self.held = []
             return
         self.tool = None
-        self.events.append(ToolCallEnd(self.index, complete))
+        self.events.append(ToolCallEnd(self.index, complete, self.call_id))
+        self.call_id = None
         if complete:
             self.completed += 1
         else:

@@ -44,8 +44,8 @@ class Decline:
                 return ToolCallStart(index - self._hidden, name, call_id)
             case ToolCallArguments(index, fragment):
                 return ToolCallArguments(index - self._hidden, fragment)
-            case ToolCallEnd(index, complete):
-                return ToolCallEnd(index - self._hidden, complete)
+            case ToolCallEnd(index, complete, late_id):
+                return ToolCallEnd(index - self._hidden, complete, late_id)
             case Finish("tool_calls") if not self._calls:
                 return Finish("stop")
             case _:

@@ -14,6 +14,7 @@ from .turn import Wanted, turn_shape
 
 __all__ = ["constraint", "unenforced"]
 
+WORDS = ("none", "auto", "required")
 DIALECTS: dict[str, Callable[[Shape], dict[str, Any] | str]] = {"structural_tag": structural_tag, "lark": lark}
 
 
@@ -28,22 +29,27 @@ def constraint(  # noqa: PLR0913 - the public face, fixed
 ) -> dict[str, Any] | str | None:
     """What holds a turn to valid calls while it is decoded; None when nothing is to be held: choice "none", or no tools.
 
-    `choice`: "none", "auto" (free text, valid calls), "required" (calls only), a function's name, or OpenAI's object for it.
+    `choice`: "none", "auto" (free text, valid calls), "required" (calls only), a function's name, or OpenAI's object for it (the
+    way to name a function that is called like one of these words).
     `parallel`: more than one call. `opening`: what the prompt already wrote of the turn. ConstraintError when it cannot be said.
     """
     declared = tuple(Tool.of(tool) for tool in tools or ())
-    wanted = _name(choice)
-    if wanted == "none" or not declared:
+    word = choice if isinstance(choice, str) and choice in WORDS else None
+    if word == "none" or not declared:
         return None
     if dialect not in DIALECTS:
         raise ConstraintError(f"there is no dialect {dialect!r} (known: {', '.join(DIALECTS)})")
-    named = tuple(tool for tool in declared if tool.name == wanted)
-    if not named and wanted not in ("auto", "required"):
-        raise ConstraintError(f"there is no function {wanted!r} among the tools", tool=wanted)
-    shape = turn_shape(
-        fmt, Wanted(named or declared, must=wanted != "auto", parallel=parallel and fmt.parallel and not named, opening=opening)
-    )
+    called = declared if word else _named(declared, _name(choice))
+    several = parallel and fmt.parallel and word is not None
+    shape = turn_shape(fmt, Wanted(called, must=word != "auto", parallel=several, opening=opening))
     return DIALECTS[dialect](shape)
+
+
+def _named(declared: tuple[Tool, ...], name: str) -> tuple[Tool, ...]:
+    found = tuple(tool for tool in declared if tool.name == name)
+    if not found:
+        raise ConstraintError(f"there is no function {name!r} among the tools", tool=name)
+    return found
 
 
 def _name(choice: str | Mapping[str, Any]) -> str:

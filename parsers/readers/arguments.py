@@ -56,6 +56,20 @@ class Arguments:
             parser.arguments(text)
         return bool(text)
 
+    def advance(self, parser: "Parser") -> bool | None:
+        """Read on, and open the call whose name was read before. As a reader says, whether it moved; None once all is read."""
+        outcome = self.read(parser)
+        if self.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
+            return True
+        self.give_out(parser)
+        if outcome == "more":
+            return parser.at < len(parser.buffer)
+        note_repairs(parser, self.repairs)
+        if outcome == "bad":
+            parser.reject("malformed", "the arguments of a call are not a JSON object")
+            return True
+        return None
+
     def give_out(self, parser: "Parser") -> None:
         """Emit what is ready, if the call is open."""
         if parser.call_open and self.text:
@@ -106,18 +120,10 @@ class ArgumentsReader:
     def read(self, parser: "Parser") -> bool:
         if self._arguments.flow(parser):
             return False
-        outcome = self._arguments.read(parser)
-        if self._arguments.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
-            return True
-        self._arguments.give_out(parser)
-        if outcome == "more":
-            return parser.at < len(parser.buffer)
-        note_repairs(parser, self._arguments.repairs)
-        if outcome == "bad":
-            parser.reject("malformed", "the arguments of a call are not a JSON object")
-        else:
+        moved = self._arguments.advance(parser)
+        if moved is None:
             parser.go(self._position)
-        return True
+        return moved is not False
 
     def finish(self, parser: "Parser") -> bool:
         return False

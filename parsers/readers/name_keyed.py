@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from .arguments import Arguments, note_repairs
+from .arguments import Arguments
 from .frame import within
 from .json_value import is_encodable
 
@@ -33,17 +33,9 @@ class NameKeyedReader:
             return self._closing_brace(parser)
         if self._arguments.flow(parser):
             return False
-        outcome = self._arguments.read(parser)
-        if self._arguments.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
-            return True
-        self._arguments.give_out(parser)
-        if outcome == "more":
-            return parser.at < len(parser.buffer)
-        note_repairs(parser, self._arguments.repairs)
-        if outcome == "bad":
-            parser.reject("malformed", "the arguments of a call are not a JSON object")
-        self._done = True
-        return True
+        moved = self._arguments.advance(parser)
+        self._done = moved is None
+        return moved is not False
 
     def finish(self, parser: "Parser") -> bool:
         if self._done and parser.reason != "length":

@@ -1,5 +1,6 @@
 """Events fold into the message that they describe."""
 
+import parsers
 from parsers import (
     ContentDelta,
     Finish,
@@ -13,6 +14,7 @@ from parsers import (
     fold,
     normal,
 )
+from tests.support.turns import read
 
 
 def test_deltas_join_and_calls_keep_their_order() -> None:
@@ -41,3 +43,10 @@ def test_deltas_join_and_calls_keep_their_order() -> None:
 
 def test_text_that_never_came_is_none() -> None:
     assert fold([Finish("stop")]) == Message()
+
+
+def test_an_id_behind_the_arguments_belongs_to_its_call_alone() -> None:
+    text = '[TOOL_CALLS] [{"name": "f", "arguments": {}, "id": "abcdefghi"}, {"name": "g", "arguments": {}}]'
+    for pieces in ([text], list(text)):
+        message = parsers.fold(read(parsers.get("mistral"), pieces))
+        assert [(call.name, call.id) for call in message.tool_calls] == [("f", "abcdefghi"), ("g", None)]
