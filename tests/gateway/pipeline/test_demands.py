@@ -206,7 +206,7 @@ def test_where_the_second_question_does_not_fit_the_first_problem_is_told(tmp_pa
         def __init__(self, inner: Any) -> None:
             self.inner = inner
 
-        def render(self, messages: Any, tools: Any, template_kwargs: Any) -> Any:
+        def render(self, messages: Any, tools: Any, template_kwargs: Any, *, continues: bool) -> Any:
             if len(messages) > 1:
                 raise UnrenderableChat("one message only")
             return self.inner.render(messages, tools, template_kwargs)

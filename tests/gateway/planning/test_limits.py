@@ -24,7 +24,7 @@ class Opened:
 
     opening: str
 
-    def render(self, messages: Any, tools: Any, template_kwargs: Any) -> Prompt:
+    def render(self, messages: Any, tools: Any, template_kwargs: Any, *, continues: bool) -> Prompt:
         return Prompt("x", None, self.opening)
 
 
