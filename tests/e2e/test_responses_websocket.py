@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from openai.types.responses.response_steer_failed_event import ResponseSteerFailedEvent
 
 from tests.support.planned import hermes_call
 from tests.support.server import Gateway, replay_model, serving
@@ -145,7 +146,7 @@ def test_streams_run_side_by_side_and_each_in_order(socket: Any) -> None:
         ("hello", None, None),
         ("[]", None, None),
         ("{}", "missing_required_parameter", "type"),
-        ('{"type": "response.steer"}', "invalid_value", "type"),
+        ('{"type": "response.stir"}', "invalid_value", "type"),
         ('{"type": "response.create"}', "missing_required_parameter", "model"),
         ('{"type": "response.create", "model": "scripted", "input": "hi", "stream_id": "a b"}', "invalid_value", "stream_id"),
         (
@@ -163,6 +164,26 @@ def test_bad_messages(socket: Any, message: str, code: str | None, param: str | 
     assert (error["error"]["code"], error["error"]["param"]) == (code, param)
     create(socket, stream_id="on")
     assert text(answer(socket)) == "Hello!"
+
+
+def test_steering_gives_the_input_back(socket: Any) -> None:
+    create(socket, "slow", stream_id="slow")
+    running = json.loads(socket.recv(timeout=10))["response"]["id"]
+    socket.send(json.dumps({"type": "response.steer", "previous_response_id": running, "input": "left, please"}))
+    while (event := json.loads(socket.recv(timeout=10)))["type"] != "response.steer.failed":
+        assert event["stream_id"] == "slow"
+    failed = ResponseSteerFailedEvent.model_validate(event)
+    assert failed.error.code == "steering_not_supported"
+    assert (failed.steer.previous_response_id, failed.steer.input) == (running, "left, please")
+
+
+def test_a_conversation_goes_on_over_a_socket(gateway: Gateway, socket: Any) -> None:
+    made = httpx.post(f"{gateway.base_url}/conversations", json={}, headers={"Authorization": "Bearer x"}).json()
+    create(socket, "weather?", tools=TOOLS, conversation=made["id"])
+    call = answer(socket)[-1]["response"]["output"][-1]
+    output = {"type": "function_call_output", "call_id": call["call_id"], "output": "sunny"}
+    create(socket, [output], tools=TOOLS, conversation=made["id"])
+    assert text(answer(socket)) == "It is sunny."
 
 
 def test_a_failure_is_told_in_the_stream(socket: Any) -> None:

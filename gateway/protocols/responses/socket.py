@@ -32,6 +32,8 @@ MOST_WAITING = 64
 """Requests of one connection that are not answered yet."""
 REMEMBERED = {"ttl": MOST_SECONDS, "entries": 64, "size": 32 * 1024 * 1024}
 STREAM_ID = re.compile(r"[A-Za-z0-9_.-]{1,256}")
+STEER = "response.steer"
+NO_STEERING = "A response cannot be steered on this server. Send the input with the next 'response.create'."
 OWN_FIELDS = ("type", "stream_id", "generate", "stream")
 
 
@@ -77,6 +79,9 @@ class _Connection:
             stream_id = None
             try:
                 body = self._body(message)
+                if body.get("type") == STEER:
+                    await self._refuse_steering(body)
+                    continue
                 stream_id = _stream_id(body)
                 self._check_limits()
             except GatewayError as error:
@@ -111,6 +116,14 @@ class _Connection:
         if len(self.tasks) >= MOST_WAITING:
             message = "Too many requests of this connection wait for their answers."
             raise TooMany(message, code="websocket_stream_limit_reached")
+
+    async def _refuse_steering(self, body: Json) -> None:
+        """Give the input back, so that the client sends it with its next request."""
+        error = {"type": "invalid_request_error", "code": "steering_not_supported", "message": NO_STEERING}
+        steer = {"previous_response_id": body.get("previous_response_id") or "", "input": body.get("input") or ""}
+        event = {"type": f"{STEER}.failed", "sequence_number": 0, "error": error, "steer": steer}
+        async with self.sending:
+            await self.send({"type": "websocket.send", "text": json.dumps(event)})
 
     def _begin(self, body: Json, stream_id: str | None) -> None:
         task = asyncio.create_task(self._after(self.tails.get(stream_id), body, stream_id))
