@@ -1,5 +1,6 @@
 """Recognising a call that is written in another family's markers: the parser was set wrongly, or the model was swapped."""
 
+import re
 from functools import lru_cache
 
 from .automaton import reachable
@@ -7,7 +8,7 @@ from .description import Format, Text
 from .errors import UnwritableError
 from .events import Event, ToolCallEnd
 from .fold import fold
-from .message import Message, Tools
+from .message import Message, ToolCall, Tools
 from .parser import Parser, compiled
 from .registry import get, names
 from .writer import written
@@ -16,6 +17,8 @@ _SEARCHED = 65536
 """Characters of a turn's content that are searched."""
 _WITHOUT_MARKERS = ("llama3_json", "llama4_pythonic")
 """Formats that announce a call by nothing but its first character."""
+_CALL = Message(tool_calls=(ToolCall("f", '{"k": "v"}', "abcdefgh1"),))
+_MARK = re.compile(r"</?[a-z][a-z0-9_:]*[=>]|<[|｜][^<>]+>|\[/?[A-Z][A-Z_]+\]")
 
 
 def likely_format(text: str, fmt: Format, *, tools: Tools) -> str | None:
@@ -29,12 +32,16 @@ def likely_format(text: str, fmt: Format, *, tools: Tools) -> str | None:
 
 
 def spelled_formats(text: str) -> list[str]:
-    """The formats whose calls begin with a marker that stands in the text; the longest markers first."""
+    """The formats whose calls begin with a marker that stands in the text.
+
+    First the one of whose own calls most is spelled and least is not; among equals the one with the longest marker.
+    """
     found = [(len(opener), name) for name in names() for opener in _openers(name) if opener in text]
     longest: dict[str, int] = {}
     for length, name in found:
         longest[name] = max(length, longest.get(name, 0))
-    return sorted(longest, key=lambda name: (-longest[name], get(name).template is None, name))
+    told = {name: sum(1 if mark in text else -1 for mark in _written_marks(name)) for name in longest}
+    return sorted(longest, key=lambda name: (-told[name], -longest[name], get(name).template is None, name))
 
 
 def _misfit(text: str, name: str, tools: Tools) -> tuple[int, bool] | None:
@@ -59,6 +66,15 @@ def _may_hold_call(text: str, name: str) -> bool:
     if name in _WITHOUT_MARKERS:
         return text.lstrip()[:1] in ("{", "[")
     return any(opener in text for opener in _openers(name))
+
+
+@lru_cache(maxsize=256)
+def _written_marks(name: str) -> frozenset[str]:
+    """What looks like a marker in a call as this format writes it."""
+    try:
+        return frozenset(_MARK.findall(written(get(name), _CALL)))
+    except UnwritableError:
+        return frozenset()
 
 
 @lru_cache(maxsize=256)

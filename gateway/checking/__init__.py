@@ -46,7 +46,7 @@ def _detected(look: Look) -> Look:
 
 
 def _checks(look: Look, *, thorough: bool) -> Iterator[Check]:
-    yield from static_checks(look.template, look.renderer.encoder)
+    yield from static_checks(look.template, look.renderer.encoder, renders=look.can.tools and look.can.calls)
     yield from role_checks(look)
     yield from tool_checks(look)
     yield from history_checks(look)

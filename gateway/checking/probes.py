@@ -130,6 +130,10 @@ def _bare(look: Look) -> Check:
         notes.append("an empty description is put in where there is none")
     if form.needs_property_descriptions:
         notes.append("properties without a description get an empty one")
+    if form.needs_additional_properties:
+        notes.append("objects say that they may hold anything else")
+    if not form.links:
+        notes.append("what $ref points to is put in its place")
     if form.nullable != "list":
         notes.append(
             "lists of types, which it cannot write, are shown as " + ("anyOf" if form.nullable == "any_of" else "one type")
@@ -138,9 +142,7 @@ def _bare(look: Look) -> Check:
     linked["function"]["parameters"]["$defs"] = {"needledef": {"type": "object", "description": "needlelinked"}}
     text = look.with_tools([linked])
     if text is None:
-        return Check(
-            "R022", "warn", "A schema with $ref is refused.", "Write such schemas without $ref, or take one of our templates."
-        )
+        return Check("R022", "warn", "A tool with few fields, or a schema with $ref, is refused.", look.instead)
     lost = "" if "needlelinked" in text else "What $ref points to is not shown to the model."
     told = f"Tools with few fields: {'; '.join(notes)}." if notes else "Tools with few fields are shown as they are."
-    return judged("R022", lost, told, "Write such schemas without $ref, or take one of our templates.")
+    return judged("R022", lost, told, look.instead)

@@ -54,13 +54,10 @@ def _state(fmt: Format | None, opening: str) -> str:
 def _generation(look: Look) -> Check:
     """R040"""
     prompt, bare = look.prompt(), look.probe.text([USER]) or ""
-    answered = look.probe.text([USER, ANSWER]) or ""
-    if prompt == bare and answered.removeprefix(prompt.rstrip()).lstrip().startswith("needleanswer"):
-        return Check("R040", "pass", "The prompt always ends where the assistant's text begins.")
+    if prompt == bare and _ends_open(look, prompt.rstrip()):
+        return Check("R040", "pass", "The prompt always ends where the assistant's turn begins.")
     if prompt == bare:
-        return Check(
-            "R040", "warn", "There is no generation prompt: the model must open its turn by itself.", "Take another template."
-        )
+        return Check("R040", "warn", "There is no generation prompt: the model must open its turn by itself.", look.instead)
     opening = _opening(look)
     state = _state(look.format, opening)
     told = {
@@ -70,6 +67,12 @@ def _generation(look: Look) -> Check:
         "unknown": f" It writes {opening!r} of the turn.",
     }[state]
     return Check("R040", "pass", f"The generation prompt opens the assistant's turn.{told}")
+
+
+def _ends_open(look: Look, prompt: str) -> bool:
+    """Whether the prompt goes on with an answer, but not with another question."""
+    answered, asked = (look.probe.text([USER, message]) or "" for message in (ANSWER, LAST))
+    return answered.removeprefix(prompt).lstrip().startswith("needleanswer") or (bool(asked) and not asked.startswith(prompt))
 
 
 def _switch(look: Look) -> Check:

@@ -46,14 +46,14 @@ def _broken(check_id: str, reason: str) -> Check:
     )
 
 
-def static_checks(template: Template, encoder: PromptEncoder | None) -> list[Check]:
-    """T001 to T006 for a template that compiles."""
+def static_checks(template: Template, encoder: PromptEncoder | None, *, renders: bool) -> list[Check]:
+    """T001 to T006 for a template that compiles. `renders`: whether calls of earlier turns are rendered."""
     own = sandbox()
     source = _Source(own, own.parse(template.text))
     return [
         Check("T001", "pass", "It compiles in the sandbox."),
         source.names(template),
-        source.filters(),
+        source.filters(renders=renders),
         source.options(template),
         source.content(),
         _tokens(template, encoder),
@@ -88,8 +88,8 @@ class _Source:
         remedy = "Set them in chat_template_kwargs of the request, or take another template."
         return Check("T002", status, f"It reads names that nobody sets: {listed}.", remedy)
 
-    def filters(self) -> Check:
-        """T003: filters and tests that only some servers have."""
+    def filters(self, *, renders: bool) -> Check:
+        """T003: filters and tests that only some servers have. `renders`: whether calls of earlier turns are rendered."""
         unknown = [
             f"{kind} {node.name} (line {node.lineno})"
             for kind, known, found in (
@@ -99,10 +99,12 @@ class _Source:
             for node in found
             if node.name not in known
         ]
-        problem = (
-            f"Unknown here: {', '.join(sorted(set(unknown)))}. Conversations that reach them are refused." if unknown else ""
-        )
-        return judged("T003", problem, "It uses no unknown filter or test.", "Remove them from the template.")
+        if not unknown:
+            return Check("T003", "pass", "It uses no unknown filter or test.")
+        told = f"Unknown here: {', '.join(sorted(set(unknown)))}."
+        if renders:
+            return Check("T003", "pass", f"{told} What Toolwire renders does not reach them.")
+        return Check("T003", "warn", f"{told} Conversations that reach them are refused.", "Remove them from the template.")
 
     def options(self, template: Template) -> Check:
         """T004: options of a request that reach the template."""
@@ -126,8 +128,9 @@ class _Source:
         return Check("T005", "pass", f"Its source reads content as {'text or a list of parts' if walks else 'text'}.")
 
     def _set(self) -> set[str]:
-        """Names that the template sets somewhere."""
-        return {node.name for node in self._tree.find_all(nodes.Name) if node.ctx in ("store", "param")}
+        """Names that the template sets somewhere; a macro is one."""
+        named = {node.name for node in self._tree.find_all(nodes.Name) if node.ctx in ("store", "param")}
+        return named | {node.name for node in self._tree.find_all(nodes.Macro)}
 
     def _asked(self) -> set[str]:
         """Names of which the template asks whether they are set."""

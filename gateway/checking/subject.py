@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
+import parsers
 from gateway.chat.plan import Dialect
 from gateway.rendering import Renderer
 from gateway.rendering.adapt import Adapter
@@ -12,6 +14,9 @@ from gateway.rendering.environment import Template
 from gateway.rendering.probing import USER, History, Messages, Probe, Tools
 from gateway.rendering.samples import Lost, Sample, ending_of, samples_of
 from parsers import Format, Tool
+from parsers.dialect import spelled_formats
+
+from .ours import of_its_layout
 
 Sends = Literal["ids", "text"]
 
@@ -74,13 +79,27 @@ class Look:
     def ending(self) -> str:
         return ending_of(self.renderer)
 
+    @cached_property
+    def believed(self) -> Format | None:
+        """Its format, else the one whose markers its own words spell."""
+        return self.format or next((parsers.get(name) for name in spelled_formats(self.template.literals)), None)
+
+    @cached_property
+    def ours(self) -> list[str]:
+        """Templates of ours that can stand in for it: its format's where the layout agrees, any of its layout where it knows no
+        tools at all."""
+        if self.believed is not None:
+            return of_its_layout(self.template, self.believed)
+        return [] if self.can.tools else of_its_layout(self.template)
+
     @property
     def instead(self) -> str:
         """What to do where the template is at fault."""
-        ours = self.format.template if self.format else None
-        if ours is None:
-            return "Take another template; toolwire formats lists those of ours (chat_template: toolwire/NAME)."
-        return f"Serve it with chat_template: toolwire/{ours.removesuffix('.jinja')}."
+        if not self.ours:
+            return "None of our templates has its layout: correct it in a copy, and name that (chat_template: FILE)."
+        if self.believed is not None:
+            return f"Serve it with chat_template: {self.ours[0]}."
+        return f"If the model was trained to call tools, serve it with chat_template: {' or '.join(self.ours)}."
 
     def shows(self, messages: Messages, *needles: str, tools: Tools = ()) -> bool:
         return self.probe.shows(messages, *needles, tools=tools)

@@ -9,7 +9,8 @@ from parsers import Tool
 
 from .call_ids import with_ids
 from .capabilities import Capabilities
-from .tool_schemas import with_descriptions, without_type_lists
+from .tool_links import without_links
+from .tool_schemas import with_additional_properties, with_descriptions, without_type_lists
 
 Chat = dict[str, Any]
 _KEPT = ("role", "content", "name", "tool_calls", "tool_call_id")
@@ -53,10 +54,14 @@ class Adapter:
         if tool.description or form.needs_description:
             function["description"] = tool.description
         parameters: Mapping[str, Any] = tool.parameters or {"type": "object", "properties": {}}
+        if not form.links:
+            parameters = without_links(parameters)
         if form.nullable != "list":
             parameters = without_type_lists(parameters, form.nullable)
         if form.needs_property_descriptions:
             parameters = with_descriptions(parameters)
+        if form.needs_additional_properties:
+            parameters = with_additional_properties(parameters)
         function["parameters"] = parameters
         return function
 

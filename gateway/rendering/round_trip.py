@@ -4,6 +4,7 @@ Names and globs tell nothing about a renamed fine-tune; its own template does.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
@@ -13,6 +14,8 @@ from parsers import Format, Message, UnwritableError
 
 from .renderer import Renderer
 from .samples import TOOL, Sample, ending_of, samples_of
+
+_QUOTES = re.compile(r"[\s\"']")
 
 
 def pick_format(renderer: Renderer) -> str | None:
@@ -71,13 +74,23 @@ def texts_of(message: Message) -> tuple[str, str]:
     return (message.content or "").strip(), (message.reasoning or "").strip()
 
 
+def nearest(sample: Sample) -> tuple[str, str] | None:
+    """A format whose own text for the sample the template's is but for white space and quotes, and that text."""
+    for name in sorted(parsers.names(), key=lambda name: parsers.get(name).template is None):
+        own = own_text(parsers.get(name), sample)
+        if own and _QUOTES.sub("", own) == _QUOTES.sub("", sample.turn):
+            return name, own
+    return None
+
+
 def writes(fmt: Format, sample: Sample) -> bool:
     """Whether the template's text is the format's own; what a template puts before it, an empty thought say, is allowed."""
-    own = _own_text(fmt, sample)
+    own = own_text(fmt, sample)
     return own is not None and turn_of(fmt, sample).strip().endswith(own)
 
 
-def _own_text(fmt: Format, sample: Sample) -> str | None:
+def own_text(fmt: Format, sample: Sample) -> str | None:
+    """What the format itself writes for the sample's message; None where it cannot."""
     try:
         return parsers.write(fmt, sample.message).strip()
     except UnwritableError:
@@ -85,8 +98,9 @@ def _own_text(fmt: Format, sample: Sample) -> str | None:
 
 
 def _agreement(fmt: Format, sample: Sample) -> int:
-    """How many characters the format's own text and the template's have in common at their beginning."""
-    pairs = zip(_own_text(fmt, sample) or "", turn_of(fmt, sample).strip(), strict=False)
+    """How many characters the format's own text and the template's have in common at their beginning, white space aside."""
+    own, turn = ("".join(text.split()) for text in (own_text(fmt, sample) or "", turn_of(fmt, sample)))
+    pairs = zip(own, turn, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 

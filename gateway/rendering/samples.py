@@ -56,9 +56,17 @@ def rendered_turn(renderer: Renderer, message: Message, tool: Tool = TOOL) -> st
     tools = [tool] if message.tool_calls else []
     before = renderer.history([_QUESTION], tools)
     after = renderer.history([_QUESTION, _wire(message)], tools)
-    turn = after[len(common_prefix(before, after)) :]
+    turn = _behind_question(before, after[len(common_prefix(before, after)) :])
     turn = _without_header(turn, renderer.capabilities.header)
     return _without_ending(turn, _ending(renderer, tools))
+
+
+def _behind_question(before: str, turn: str) -> str:
+    """Some templates write the question otherwise once it is answered; what followed it then still stands before the turn."""
+    question = str(_QUESTION["content"])
+    if question not in turn:
+        return turn
+    return turn.rpartition(question)[2].removeprefix(before.rpartition(question)[2])
 
 
 def _messages() -> Iterator[tuple[Kind, Message]]:

@@ -27,7 +27,11 @@ class ToolForm:
     """The text of a system message without which the tools are not shown."""
     needs_description: bool = False
     needs_property_descriptions: bool = False
+    needs_additional_properties: bool = False
+    """Whether an object must say what its other properties are."""
     nullable: Nullable = "list"
+    links: bool = True
+    """Whether definitions are shown to which `$ref` points."""
 
 
 def tool_form(look: Probe) -> ToolForm:
@@ -37,7 +41,14 @@ def tool_form(look: Probe) -> ToolForm:
         for text in (None, "", "You are a helpful assistant."):
             if _shows(look, text):
                 return ToolForm(
-                    True, variable, text, _needs_description(look), _needs_property_descriptions(look), _nullable(look)
+                    True,
+                    variable,
+                    text,
+                    _needs_description(look),
+                    _needs_property_descriptions(look),
+                    _needs_additional_properties(look),
+                    _nullable(look),
+                    _links(look, text),
                 )
     look.template.tools_variable = "tools"
     return ToolForm(shown=False)
@@ -61,6 +72,19 @@ def _needs_description(look: Probe) -> bool:
 
 def _needs_property_descriptions(look: Probe) -> bool:
     return look.text([USER], [tool({"needlekey": {"type": "string"}})]) is None
+
+
+def _needs_additional_properties(look: Probe) -> bool:
+    bare = {"needlekey": {"type": "object", "description": "needleproperty"}}
+    open_ = {"needlekey": {**bare["needlekey"], "additionalProperties": {}}}
+    return look.text([USER], [tool(bare)]) is None and look.text([USER], [tool(open_)]) is not None
+
+
+def _links(look: Probe, system_text: str | None) -> bool:
+    linked = tool({"needlekey": {"$ref": "#/$defs/needledef", "description": "needleproperty"}})
+    linked["function"]["parameters"]["$defs"] = {"needledef": {"type": "string", "description": "needlelinked"}}
+    messages = [USER] if system_text is None else [system(system_text), USER]
+    return "needlelinked" in (look.text(messages, [linked]) or "")
 
 
 def _nullable(look: Probe) -> Nullable:

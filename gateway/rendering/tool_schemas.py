@@ -7,6 +7,7 @@ from .tool_probes import Nullable
 
 Schema = Mapping[str, Any]
 _NULL = {"type": "null"}
+_OTHERS = "additionalProperties"
 
 
 def without_type_lists(schema: Schema, nullable: Nullable) -> dict[str, Any]:
@@ -28,6 +29,15 @@ def without_type_lists(schema: Schema, nullable: Nullable) -> dict[str, Any]:
 
     # the template was found to read null as an alternative
     return _everywhere(schema, rewrite, kept=_NULL if nullable == "any_of" else None)
+
+
+def with_additional_properties(schema: Schema) -> dict[str, Any]:
+    """Every object says that its other properties may be anything, unless it says otherwise."""
+
+    def rewrite(node: Schema) -> dict[str, Any]:
+        return {**node, "additionalProperties": {}} if node.get("type") == "object" and _OTHERS not in node else dict(node)
+
+    return _everywhere(schema, rewrite)
 
 
 def _one_alternative(node: Schema) -> Schema:

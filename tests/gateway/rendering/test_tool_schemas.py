@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.rendering import Renderer, Vocabulary
+from gateway.rendering.tool_links import without_links
 from gateway.rendering.tool_schemas import without_type_lists
 from parsers import Tool
 
@@ -48,7 +49,7 @@ def test_what_may_be_null_stays_so_where_the_template_can_say_it(node: Any, any_
     assert of(node, "single") == single
 
 
-# Python names of types, by a macro that takes whatever it can walk for alternatives: a list of types, but also the letters of one.
+# Names of Python types, by a macro that takes whatever it can walk for alternatives: a list of types, but also letters of one.
 AS_PYTHON = (
     "{% macro kind(s) %}{% set names = {'string': 'str', 'integer': 'int'} %}"
     "{% if names[s.type] is defined %}{{ names[s.type] }}"
@@ -81,3 +82,68 @@ def test_tools_beside_a_system_message_are_shown_once(role: str | None) -> None:
     text = Renderer(BESIDE, Vocabulary()).render(messages, [Tool("look_up", "x", {})]).text
     assert text.count("look_up") == 1
     assert text.startswith("<system>Be brief." if role else "<system>[{")
+
+
+DEFINED = {
+    "type": "object",
+    "properties": {
+        "home": {"$ref": "#/$defs/place", "description": "where"},
+        "all": {"type": "array", "items": {"$ref": "#/$defs/place"}},
+    },
+    "$defs": {"place": {"type": "object", "properties": {"at": {"$ref": "#/$defs/point"}}}, "point": {"type": "array"}},
+}
+PLACE = {"type": "object", "properties": {"at": {"type": "array"}}}
+
+
+def test_definitions_stand_in_the_places_of_links() -> None:
+    properties = {"home": PLACE | {"description": "where"}, "all": {"type": "array", "items": PLACE}}
+    assert without_links(DEFINED) == {"type": "object", "properties": properties}
+
+
+@pytest.mark.parametrize("link", ["#/$defs/tree", "#/$defs/nowhere", "https://elsewhere.example/schema", "#"])
+def test_a_link_that_cannot_be_resolved_stays_with_the_definitions(link: str) -> None:
+    tree = {"type": "object", "properties": {"next": {"$ref": link}}}
+    told = without_links({"type": "object", "properties": {"root": {"$ref": "#/$defs/tree"}}, "$defs": {"tree": tree}})
+    assert told["$defs"] == {"tree": tree}
+    assert told["properties"]["root"]["type"] == "object"
+
+
+def test_definitions_that_double_at_every_step_stay_links() -> None:
+    steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)} | {"d40": {"type": "string"}}
+    schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": steps}
+    assert without_links(schema) == schema
+
+
+def test_data_that_looks_like_a_link_is_data() -> None:
+    schema = {"type": "object", "properties": {"$ref": {"enum": [{"$ref": "#/$defs/a"}]}}, "$defs": {"a": {"type": "null"}}}
+    assert without_links(schema)["properties"] == schema["properties"]
+
+
+@pytest.mark.parametrize(
+    "shown", ["t.function | tojson", "t.function.parameters.properties | tojson"], ids=["whole", "properties"]
+)
+def test_no_template_loses_what_a_link_points_to(shown: str) -> None:
+    template = (
+        "{% for t in tools or [] %}{{ t.function.name ~ t.function.description }}{{ "
+        + shown
+        + " }}{% endfor %}{% for m in messages %}{{ m.content }}{% endfor %}"
+    )
+    schema = {
+        "type": "object",
+        "properties": {"p": {"$ref": "#/$defs/d"}},
+        "$defs": {"d": {"type": "string", "description": "the linked"}},
+    }
+    assert "the linked" in Renderer(template, Vocabulary()).render([USER], [Tool("f", "x", schema)]).text
+
+
+# Asks every object what its other properties are.
+ASKS = (
+    "{% for t in tools or [] %}{{ t | tojson }}{% for s in t.function.parameters.properties.values() if s.type == 'object' %}"
+    "{{ s.additionalProperties.type ~ '' if s.additionalProperties is defined else raise_exception('of what?') }}"
+    "{% endfor %}{% endfor %}{% for m in messages %}{{ m.content }}{% endfor %}"
+)
+
+
+def test_objects_say_what_they_hold_where_the_template_asks() -> None:
+    tool = Tool("f", "x", {"type": "object", "properties": {"p": {"type": "object"}}})
+    assert '{"type": "object", "additionalProperties": {}}' in Renderer(ASKS, Vocabulary()).render([USER], [tool]).text
