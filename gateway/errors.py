@@ -161,6 +161,15 @@ class StoreUnavailable(GatewayError):
     retry_after = 1.0
 
 
+class ServerStopping(GatewayError):
+    """This gateway is being stopped; another one, or the same once it runs again, may take the request."""
+
+    status = 503
+    code = "server_stopping"
+    retryable = True
+    retry_after = 1.0
+
+
 class BackendError(GatewayError):
     """The engine failed."""
 

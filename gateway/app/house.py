@@ -45,6 +45,7 @@ class House:
         recordings = recordings_for(settings, self.recorder) if self.recorder else None
         self.pipeline = Pipeline(self.catalog, Observer(self.metrics, self.spans), self._admission, recordings)
         self.assembled: list[Assembled] = []
+        self.catalog.fallbacks = {model.name: model.fallback for model in settings.models if model.fallback is not None}
         self._created = created
         self._backends: list[Backend] = []
         self._waiting: list[asyncio.Task[None]] = []

@@ -1,170 +1,33 @@
 """The one walk every request takes: plan, engine, parsers, demand. Protocols open it and encode what comes out."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
 
 from gateway.backends.base import CountsTokens
-from gateway.chat.events import Batch, Piece, Usage
+from gateway.chat.events import Usage
 from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest
-from gateway.errors import AnswerInvalid, BackendGarbled, GatewayError, RequestError
+from gateway.errors import GatewayError, RequestError
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
-from gateway.planning.planner import plan_again, prompt_of
+from gateway.planning.planner import prompt_of
 from gateway.telemetry.observer import Observer, Record
-from parsers import Message
 
 from .admission import Admission
-from .again import second_request
-from .choice import Choice
-from .recorded import recorded
-from .recording import Recording, Recordings
+from .instead import elsewhere, fits, notice
+from .recorded import Fits, recorded
+from .recording import Recordings
+from .running import Running
 from .traced import content_attributes, request_attributes
+from .turn import Turn
 
 __all__ = ["Pipeline", "Turn"]
 
-
-class Turn:
-    """One running generation. Iterate it once: each item holds what one read of the engine gave, of every choice in it."""
-
-    def __init__(self, spec: ModelSpec, plan: Plan, record: Record, recording: Recording | None = None) -> None:
-        self.spec = spec
-        self.plan = plan
-        self.warnings = plan.warnings
-        """What was accepted but is not, or not wholly, in effect."""
-        self._engine = AsyncExitStack()
-        self._reads: AsyncIterator[Sequence[Piece]]
-        self._record = record
-        self._recording = recording
-        self._spent = Usage(0, 0)
-        self._attempts = 2 if spec.strict == "retry" and plan.sampling.n == 1 else 1
-        self._prepare(plan)
-
-    async def start(self) -> None:
-        """Have the engine begin; GatewayError when it does not."""
-        try:
-            self._reads = await self._engine.enter_async_context(self.spec.backend.stream(self.plan))
-        except GatewayError as error:
-            self._tape(error)
-            raise
-
-    def answered_as(self, response_id: str) -> None:
-        """The id under which the client gets this turn."""
-        self._record.response_id = response_id
-
-    def answers(self) -> list[tuple[Message, str]]:
-        """What the choices said so far, and how each ended; empty unless it is kept."""
-        return [(choice.answer(), choice.finish) for choice in self._choices]
-
-    async def stop(self) -> None:
-        """Have the engine stop, wherever it is."""
-        self._tape(gone=True)
-        await self._engine.aclose()
-
-    @property
-    def model(self) -> str:
-        """The served model's own name, whichever alias was asked for."""
-        return self.spec.name
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens spent so far, over all attempts: the engine's figures, else counted from what came."""
-        return self._spent + self._used()
-
-    def _used(self) -> Usage:
-        counted = sum(choice.tokens for choice in self._choices)
-        reasoning = sum(choice.reasoning_tokens for choice in self._choices)
-        known = self._usage
-        if known is None:
-            return Usage(len(self.plan.prompt.token_ids or ()), counted, reasoning_tokens=reasoning)
-        reasoning = known.reasoning_tokens or min(reasoning, known.completion_tokens)
-        return Usage(known.prompt_tokens, known.completion_tokens, known.cached_tokens, reasoning)
-
-    async def __aiter__(self) -> AsyncIterator[list[Batch]]:
-        try:
-            while self._attempts:
-                self._attempts -= 1
-                try:
-                    async with aclosing(self._attempt()) as attempt:
-                        async for batches in attempt:
-                            yield batches
-                    self._tape()
-                    return
-                except AnswerInvalid as problem:
-                    self._tape(problem)
-                    await self._begin_again(problem)
-        except GatewayError as error:
-            self._tape(error)
-            # a protocol answers it inside its stream, so it may never reach the context that opened this turn
-            self._record.failed(error.status, error.code or error.type)
-            raise
-
-    def _prepare(self, plan: Plan) -> None:
-        self.plan = plan
-        policy = "fail" if self.spec.strict == "retry" and plan.sampling.n > 1 else self.spec.strict
-        self._choices = [Choice(plan, self._record, policy=policy) for _ in range(plan.sampling.n)]
-        self._usage: Usage | None = None
-        self._record.finishes.clear()
-        if self._recording is not None:
-            self._recording.begin(plan, policy)
-
-    async def _attempt(self) -> AsyncGenerator[list[Batch]]:
-        async for pieces in self._reads:
-            batches = self._batches(pieces)
-            if batches:
-                yield batches
-            if self._cut_short():
-                return
-        if not all(choice.done for choice in self._choices):
-            raise BackendGarbled("The engine's answer ended before its turn did.")
-
-    async def _begin_again(self, problem: AnswerInvalid) -> None:
-        """Ask once more, with what was wrong in the conversation; the problem itself where there is no attempt left, or where the
-        model's template or context does not take the second question."""
-        if not self._attempts:
-            self._record.steps["failed"] += 1
-            raise problem
-        request = second_request(self.plan.request, self._choices[0].answer(), problem)
-        await self.stop()
-        try:
-            plan = await asyncio.to_thread(plan_again, request, self.spec)
-        except RequestError:
-            self._record.steps["failed"] += 1
-            raise problem from None
-        self._record.steps["retried"] += 1
-        self._spent = self.usage
-        self._prepare(plan)
-        await self.start()
-
-    def _batches(self, pieces: Sequence[Piece]) -> list[Batch]:
-        batches: list[Batch] = []
-        if self._recording is not None:
-            self._recording.take(pieces)
-        for piece in pieces:
-            self._usage = piece.usage or self._usage
-        for piece in pieces:
-            if not piece.text and piece.finish_reason is None and not piece.logprobs:
-                continue
-            if not 0 <= piece.choice < len(self._choices):
-                raise BackendGarbled(f"The engine answered with choice {piece.choice}, which was not asked for.")
-            choice = self._choices[piece.choice]
-            if choice.done:
-                continue
-            events = choice.take(piece)
-            logprobs = choice.logprobs(piece, events)
-            if events or logprobs:
-                batches.append(Batch(piece.choice, events, logprobs, piece.stop))
-        return batches
-
-    def _tape(self, error: GatewayError | None = None, *, gone: bool = False) -> None:
-        """Have the attempt recorded, if it has not been."""
-        if self._recording is not None:
-            self._recording.end(self.answers(), error, gone=gone)
-
-    def _cut_short(self) -> bool:
-        """All choices are over, one of them by our own cut: the engine need not go on."""
-        return any(choice.cut for choice in self._choices) and all(choice.done for choice in self._choices)
+log = logging.getLogger(__name__)
 
 
 class Pipeline:
@@ -179,6 +42,7 @@ class Pipeline:
     ) -> None:
         self.catalog = catalog
         self.observer = observer
+        self.running = Running()
         self._admission = admission
         self._recordings = recordings
 
@@ -205,8 +69,12 @@ class Pipeline:
         )
 
     @asynccontextmanager
-    async def _received(self, model: str) -> AsyncIterator[tuple[Record, ModelSpec]]:
-        with recorded(model, self.catalog, self.observer) as (record, spec):
+    async def received(
+        self, model: str, *, operation: str = "chat", by: Fits | None = None
+    ) -> AsyncIterator[tuple[Record, ModelSpec]]:
+        """The time of one request to the model of this name. `by`: whether its fallback will do while it cannot be served."""
+        told = recorded(model, self.catalog, self.observer, operation=operation, by=by)
+        with self.running.one(), told as (record, spec):
             async with self.admitted(record):
                 yield record, spec
 
@@ -214,13 +82,8 @@ class Pipeline:
     async def open(self, request: ChatRequest) -> AsyncIterator[Turn]:
         """A running turn. Entering returns once the engine has accepted it (else a GatewayError is raised, so the client gets a
         real status); leaving, at any point, stops the generation."""
-        async with self._received(request.model) as (record, spec):
-            plan = await asyncio.to_thread(make_plan, request, spec)
-            _note_plan(record, plan)
-            if record.span is not None:
-                record.span.set_attributes(request_attributes(plan))
-            turn = Turn(spec, plan, record, self._recordings.of(spec, record) if self._recordings else None)
-            await turn.start()
+        async with self.received(request.model, by=partial(fits, request)) as (record, spec):
+            turn = await self._begun(request, spec, record)
             try:
                 yield turn
             finally:
@@ -228,6 +91,49 @@ class Pipeline:
                 if record.span is not None and self.observer.tells_content:
                     record.span.set_attributes(content_attributes(request, turn.answers()))
                 await turn.stop()
+
+    async def _begun(self, request: ChatRequest, spec: ModelSpec, record: Record) -> Turn:
+        """The turn, once an engine has accepted it: the model's own, or else one of its fallback."""
+        another = None if record.instead_of else self.catalog.instead_of(request.model)
+        if another is not None and not fits(request, another):
+            another = None
+        try:
+            turn = await self._planned(request, spec, record)
+        except RequestError:
+            self.catalog.find(request.model)  # what a fallback cannot do is no news; that the model cannot be served is
+            raise
+        try:
+            await turn.start(awaited=another is not None)
+        except GatewayError as error:
+            await turn.stop()
+            if another is None or not elsewhere(error):
+                raise
+            other = await self._other(request, another, record)
+            if other is None:
+                raise
+            turn = other
+        return turn
+
+    async def _other(self, request: ChatRequest, spec: ModelSpec, record: Record) -> Turn | None:
+        """The fallback's turn, once its engine has accepted it; None when it cannot take the request either."""
+        before = record.model
+        self.observer.moved(record, spec.name, spec.format.name, spec.backend.name)
+        try:
+            turn = await self._planned(request, spec, record)
+            await turn.start()
+        except GatewayError as error:
+            log.warning("%s cannot answer instead of %s: %s", spec.name, before, error)
+            return None
+        return turn
+
+    async def _planned(self, request: ChatRequest, spec: ModelSpec, record: Record) -> Turn:
+        plan = await asyncio.to_thread(make_plan, request, spec)
+        if record.instead_of:
+            plan = replace(plan, warnings=(*plan.warnings, notice(request.model, spec)))
+        _note_plan(record, plan)
+        if record.span is not None:
+            record.span.set_attributes(request_attributes(plan))
+        return Turn(spec, plan, record, self.running, recording=self._recordings.of(spec, record) if self._recordings else None)
 
 
 def _note_plan(record: Record, plan: Plan) -> None:

@@ -14,7 +14,7 @@ from gateway.planning.catalog import ModelSpec
 from gateway.telemetry.observer import Record
 
 from . import Pipeline
-from .recorded import recorded
+from .running import Running
 
 DONE = b"[DONE]"
 OPERATIONS = {"/v1/completions": "text_completion", "/v1/embeddings": "embeddings"}
@@ -34,9 +34,10 @@ class _Answer(msgspec.Struct):
 class Forwarded:
     """An engine's own answer on its way, under the name that the client gave the model."""
 
-    def __init__(self, blocks: AsyncIterator[bytes], record: Record, *, model: str, engine_model: str) -> None:
+    def __init__(self, blocks: AsyncIterator[bytes], record: Record, running: Running, *, model: str, engine_model: str) -> None:
         self._blocks = blocks
         self._record = record
+        self._running = running
         self._theirs, self._ours = (f'"model":{json.dumps(name, ensure_ascii=False)}'.encode() for name in (engine_model, model))
 
     async def whole(self) -> bytes:
@@ -49,13 +50,14 @@ class Forwarded:
         """The data of each event of a stream but its [DONE]. `usage`: also of the one that tells only what it cost."""
         events, done = SSEDecoder(), False
         try:
-            async for block in self._blocks:
-                for data in events.feed(block):
-                    if data.startswith(b'{"error"'):
-                        self._record.failed(BackendError.status, "backend_error")
-                    done = done or data == DONE
-                    if not done and (not self._tells_usage_only(data) or usage):
-                        yield self._renamed(data)
+            with self._running.interruptible():
+                async for block in self._blocks:
+                    for data in events.feed(block):
+                        if data.startswith(b'{"error"'):
+                            self._record.failed(BackendError.status, "backend_error")
+                        done = done or data == DONE
+                        if not done and (not self._tells_usage_only(data) or usage):
+                            yield self._renamed(data)
             if not done:
                 raise BackendGarbled("The engine's stream broke off before the answer was complete.")
         except GatewayError as error:
@@ -83,14 +85,14 @@ class Forwarded:
 async def forward(pipeline: Pipeline, path: str, body: Mapping[str, Any]) -> AsyncIterator[Forwarded]:
     """The engine's answer to this body. Entering returns once the engine has accepted it; leaving stops the work."""
     operation = OPERATIONS[path]
-    with recorded(body["model"], pipeline.catalog, pipeline.observer, operation=operation) as (record, spec):
+    async with pipeline.received(body["model"], operation=operation) as (record, spec):
         if not isinstance(spec.backend, Forwards):
             what = OPERATIONS[path].replace("_", " ").removesuffix("s")
             message = f"The model `{spec.name}` cannot be asked for a {what}: its engine has no {path}. Name a model on vLLM."
             raise RequestError(message, param="model", code="unsupported_value")
         sent = {**body, **_within(body, spec), "model": spec.engine_model}
-        async with pipeline.admitted(record), spec.backend.forward(path, sent) as blocks:
-            yield Forwarded(blocks, record, model=body["model"], engine_model=spec.engine_model)
+        async with spec.backend.forward(path, sent) as blocks:
+            yield Forwarded(blocks, record, pipeline.running, model=body["model"], engine_model=spec.engine_model)
 
 
 def _within(body: Mapping[str, Any], spec: ModelSpec) -> dict[str, int]:

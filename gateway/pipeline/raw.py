@@ -14,20 +14,21 @@ from gateway.telemetry.observer import Record
 from parsers import Finish
 
 from . import Pipeline
-from .recorded import recorded
+from .running import Running
 
 
 class RawTurn:
     """One request's prompts, answered one after the other. Iterate it once: each item is what one read of the engine gave, with
     the choices numbered over all prompts."""
 
-    def __init__(self, spec: ModelSpec, plans: Sequence[Plan], record: Record) -> None:
+    def __init__(self, spec: ModelSpec, plans: Sequence[Plan], record: Record, running: Running) -> None:
         self.warnings = plans[0].warnings
         self.usage = Usage(0, 0)
         """Tokens of all prompts and answers so far: the engine's figures, else counted from what came."""
         self._spec = spec
         self._plans = plans
         self._record = record
+        self._running = running
         self._engine = AsyncExitStack()
         self._reads: AsyncIterator[Sequence[Piece]]
 
@@ -42,11 +43,12 @@ class RawTurn:
 
     async def __aiter__(self) -> AsyncIterator[list[Piece]]:
         try:
-            for place, plan in enumerate(self._plans):
-                if place:
-                    await self.start(plan)
-                async for pieces in self._answer(plan):
-                    yield [replace(piece, choice=place * plan.sampling.n + piece.choice) for piece in pieces]
+            with self._running.interruptible():
+                for place, plan in enumerate(self._plans):
+                    if place:
+                        await self.start(plan)
+                    async for pieces in self._answer(plan):
+                        yield [replace(piece, choice=place * plan.sampling.n + piece.choice) for piece in pieces]
         except GatewayError as error:
             self._record.failed(error.status, error.code or error.type)  # it may be told inside the stream only
             raise
@@ -69,14 +71,13 @@ class RawTurn:
 @asynccontextmanager
 async def open_raw(pipeline: Pipeline, request: ChatRequest, prompts: Sequence[Prompt]) -> AsyncIterator[RawTurn]:
     """The running answers to these prompts. Entering returns once the engine has accepted the first; leaving stops it."""
-    with recorded(request.model, pipeline.catalog, pipeline.observer, operation="text_completion") as (record, spec):
-        async with pipeline.admitted(record):
-            plans = [plan_of_prompt(request, spec, prompt) for prompt in prompts]
-            turn = RawTurn(spec, plans, record)
-            await turn.start(plans[0])
-            try:
-                yield turn
-            finally:
-                record.prompt_tokens, record.completion_tokens = turn.usage.prompt_tokens, turn.usage.completion_tokens
-                record.cached_tokens = turn.usage.cached_tokens
-                await turn.stop()
+    async with pipeline.received(request.model, operation="text_completion") as (record, spec):
+        plans = [plan_of_prompt(request, spec, prompt) for prompt in prompts]
+        turn = RawTurn(spec, plans, record, pipeline.running)
+        await turn.start(plans[0])
+        try:
+            yield turn
+        finally:
+            record.prompt_tokens, record.completion_tokens = turn.usage.prompt_tokens, turn.usage.completion_tokens
+            record.cached_tokens = turn.usage.cached_tokens
+            await turn.stop()

@@ -1,24 +1,30 @@
 """What every request leaves behind, however it ends: a record of what it cost and of how it failed."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gateway.errors import GatewayError
+from gateway.errors import BackendUnavailable, GatewayError
 from gateway.middleware.caller import caller
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.telemetry.observer import CLIENT_GONE, Observer, Record
 
+Fits = Callable[[ModelSpec], bool]
+"""Whether a model can do what a request demands."""
+
 
 @contextmanager
-def recorded(model: str, catalog: Catalog, observer: Observer, *, operation: str = "chat") -> Iterator[tuple[Record, ModelSpec]]:
-    """The model of this name, and the record of one request to it, which is told when the block is left."""
+def recorded(
+    model: str, catalog: Catalog, observer: Observer, *, operation: str = "chat", by: Fits | None = None
+) -> Iterator[tuple[Record, ModelSpec]]:
+    """The model of this name, and the record of one request to it, which is told when the block is left. `by`: whether its
+    fallback will do while it cannot be served."""
     record = Record(asked=model, operation=operation)
     if (asking := caller.get()) is not None:
         record.key = asking.key.name
     ran = False
     try:
-        spec = catalog.find(model)
+        spec = _found(model, catalog, record, by)
         record.model, record.format = spec.name, spec.format.name
         record.backend = spec.backend.name
         observer.begin(record)
@@ -35,3 +41,14 @@ def recorded(model: str, catalog: Catalog, observer: Observer, *, operation: str
         raise
     finally:
         observer.end(record, ran=ran)
+
+
+def _found(model: str, catalog: Catalog, record: Record, by: Fits | None) -> ModelSpec:
+    try:
+        return catalog.find(model)
+    except BackendUnavailable:
+        spec = catalog.instead_of(model)
+        if spec is None or by is None or not by(spec):
+            raise
+        record.instead_of = catalog.owner(model) or model
+        return spec

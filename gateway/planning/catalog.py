@@ -69,6 +69,8 @@ class Catalog:
     def __init__(self, specs: Iterable[ModelSpec] = ()) -> None:
         self.waiting: dict[str, str] = {}
         """Configured models that cannot be served yet, and why."""
+        self.fallbacks: dict[str, str] = {}
+        """Which model answers when no engine of another can."""
         self._specs: dict[str, ModelSpec] = {}
         self._owners: dict[str, str] = {}
         """Every name, alias and pattern -> the model's own name."""
@@ -89,7 +91,7 @@ class Catalog:
     def find(self, name: str) -> ModelSpec:
         """The model of this name or alias. ModelNotAllowed: not for the caller's key; UnknownModel lists what there is for it;
         BackendUnavailable: it cannot be served yet."""
-        owner = self._owners.get(name) or self._owner_by_pattern(name)
+        owner = self.owner(name)
         shown = name if len(name) <= 100 else name[:100] + "..."
         if not may_use(name, *(() if owner is None else (owner,))):
             raise ModelNotAllowed(f"The model `{shown}` is not one that this API key may use.", param="model")
@@ -101,6 +103,15 @@ class Catalog:
         if owner in self._specs:
             return self._specs[owner]
         raise BackendUnavailable(f"The model `{shown}` cannot be served yet: {self.waiting[owner]}", param="model")
+
+    def owner(self, name: str) -> str | None:
+        """The own name of the model that has this name or alias."""
+        return self._owners.get(name) or self._owner_by_pattern(name)
+
+    def instead_of(self, name: str) -> ModelSpec | None:
+        """The fallback of the model of this name; None where there is none that is served and that the caller's key may use."""
+        spec = self._specs.get(self.fallbacks.get(self.owner(name) or "", ""))
+        return spec if spec is not None and may_use(spec.name, *spec.aliases) else None
 
     def _owner_by_pattern(self, name: str) -> str | None:
         """The longest pattern says most about a name, so it wins."""

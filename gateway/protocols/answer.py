@@ -5,7 +5,7 @@ import logging
 import math
 from collections.abc import Iterable, Sequence
 
-from gateway.errors import CodingUnknown, GatewayError, MethodNotAllowed
+from gateway.errors import CodingUnknown, GatewayError, MethodNotAllowed, ServerStopping
 from gateway.middleware.asgi import Message, Send
 
 Headers = list[tuple[bytes, bytes]]
@@ -46,7 +46,8 @@ def error_headers(error: GatewayError) -> Headers:
         headers.append((b"allow", error.allow.encode()))
     if isinstance(error, CodingUnknown):
         headers.append((b"accept-encoding", error.accept.encode()))
-    if error.status in (408, 413):  # the rest of the body may still be coming
+    # The rest of the body may still be coming; or nobody will be here for the next request.
+    if error.status in (408, 413) or isinstance(error, ServerStopping):
         headers.append((b"connection", b"close"))
     return headers
 

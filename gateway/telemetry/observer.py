@@ -39,6 +39,8 @@ class Record:
     operation: str = "chat"
     """chat, text_completion or embeddings."""
     model: str = "unknown"
+    instead_of: str = ""
+    """The model that was asked for, where another one answers."""
     key: str | None = None
     """The name of the API key."""
     format: str = ""
@@ -125,6 +127,12 @@ class Observer:
         if self.spans is not None:
             record.span, record.keeps = self.spans.begin(record), self.tells_content
 
+    def moved(self, record: Record, model: str, form: str, backend: str) -> None:
+        """Another model is asked to answer a request that is running."""
+        self.metrics.running.labels(record.model).dec()
+        record.instead_of, record.model, record.format, record.backend = record.model, model, form, backend
+        self.metrics.running.labels(record.model).inc()
+
     def end(self, record: Record, *, ran: bool) -> None:
         """A request is over. `ran`: `begin` was called for it."""
         if ran:
@@ -149,6 +157,8 @@ class Observer:
                 counter.labels(*turn).inc(amount)
         for kind, amount in record.notices.items():
             metrics.notices.labels(*turn, kind).inc(amount)
+        if record.instead_of:
+            metrics.replicas.fallbacks.labels(record.instead_of, record.model).inc()
         for guard in record.guards:
             metrics.guards.labels(record.model, guard).inc()
         for step, amount in record.steps.items():
@@ -172,6 +182,7 @@ class Observer:
         first = None if record.first is None else round((record.first - record.started) * 1000, 1)
         return {
             "model": record.model,
+            "instead_of": record.instead_of or None,
             "key": record.key,
             "format": record.format or None,
             "backend": record.backend or None,

@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from dataclasses import replace
 from typing import Any
 
 from gateway.middleware.asgi import Send
@@ -27,6 +28,7 @@ class ChatCompletions(Endpoint[Incoming]):
         shape = shape_of(asked)
         async with self.pipeline.open(asked.chat) as turn:
             turn.answered_as(shape.id)
+            shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:
                 await stream(turn, StreamEncoder(shape), send, keep_alive=self.keep_alive)
                 return

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from dataclasses import replace
 from typing import Any
 
 from gateway.chat.request import ChatRequest
@@ -30,6 +31,7 @@ class Messages(Endpoint[Incoming]):
         shape = Shape(secrets.token_hex(12), asked.chat.model)
         async with self.pipeline.open(asked.chat) as turn:
             turn.answered_as(shape.id)
+            shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:
                 encoder = StreamEncoder(shape, prompt_tokens=turn.usage.prompt_tokens)
                 await stream(turn, encoder, send, keep_alive=self.keep_alive, sign=PING)

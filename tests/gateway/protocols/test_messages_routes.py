@@ -220,6 +220,7 @@ EXPECTED = {
     "LimitError": (429, "rate_limit_error"),
     "BackendError": (502, "api_error"),
     "BackendUnavailable": (529, "overloaded_error"),
+    "BackendOverloaded": (529, "overloaded_error"),
     "BackendTimeout": (504, "timeout_error"),
     "ContextTooLong": (400, "invalid_request_error"),
     "ToolSchemaInvalid": (400, "invalid_request_error"),

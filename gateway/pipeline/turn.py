@@ -1,0 +1,176 @@
+"""One running generation: what the engine gives becomes events, once more where the answer breaks what was demanded."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing
+
+from gateway.chat.events import Batch, Piece, Usage
+from gateway.chat.plan import Plan
+from gateway.errors import AnswerInvalid, BackendGarbled, GatewayError, RequestError
+from gateway.planning.catalog import ModelSpec
+from gateway.planning.planner import plan_again
+from gateway.telemetry.observer import Record
+from parsers import Message
+
+from .again import second_request
+from .choice import Choice
+from .recording import Recording
+from .running import Running
+
+
+class Turn:
+    """One running generation. Iterate it once: each item holds what one read of the engine gave, of every choice in it."""
+
+    def __init__(
+        self, spec: ModelSpec, plan: Plan, record: Record, running: Running, *, recording: Recording | None = None
+    ) -> None:
+        self.spec = spec
+        self.plan = plan
+        self.instead: str | None = spec.name if record.instead_of else None
+        """The model that answers, where it is not the one that was asked for."""
+        self.warnings = plan.warnings
+        """What was accepted but is not, or not wholly, in effect."""
+        self._engine = AsyncExitStack()
+        self._reads: AsyncIterator[Sequence[Piece]]
+        self._early: Sequence[Piece] = ()
+        """The first read, where it was waited for at the start."""
+        self._record = record
+        self._running = running
+        self._recording = recording
+        self._spent = Usage(0, 0)
+        self._attempts = 2 if spec.strict == "retry" and plan.sampling.n == 1 else 1
+        self._prepare(plan)
+
+    async def start(self, *, awaited: bool = False) -> None:
+        """Have the engine begin; GatewayError when it does not. `awaited`: return with its first piece only."""
+        try:
+            self._reads = await self._engine.enter_async_context(self.spec.backend.stream(self.plan))
+            if awaited:
+                self._early = await anext(self._reads, ())
+        except GatewayError as error:
+            self._tape(error)
+            raise
+
+    def answered_as(self, response_id: str) -> None:
+        """The id under which the client gets this turn."""
+        self._record.response_id = response_id
+
+    def answers(self) -> list[tuple[Message, str]]:
+        """What the choices said so far, and how each ended; empty unless it is kept."""
+        return [(choice.answer(), choice.finish) for choice in self._choices]
+
+    async def stop(self) -> None:
+        """Have the engine stop, wherever it is."""
+        self._tape(gone=True)
+        await self._engine.aclose()
+
+    @property
+    def model(self) -> str:
+        """The served model's own name, whichever alias was asked for."""
+        return self.spec.name
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens spent so far, over all attempts: the engine's figures, else counted from what came."""
+        return self._spent + self._used()
+
+    def _used(self) -> Usage:
+        counted = sum(choice.tokens for choice in self._choices)
+        reasoning = sum(choice.reasoning_tokens for choice in self._choices)
+        known = self._usage
+        if known is None:
+            return Usage(len(self.plan.prompt.token_ids or ()), counted, reasoning_tokens=reasoning)
+        reasoning = known.reasoning_tokens or min(reasoning, known.completion_tokens)
+        return Usage(known.prompt_tokens, known.completion_tokens, known.cached_tokens, reasoning)
+
+    async def __aiter__(self) -> AsyncIterator[list[Batch]]:
+        try:
+            with self._running.interruptible():
+                while self._attempts:
+                    self._attempts -= 1
+                    try:
+                        async with aclosing(self._attempt()) as attempt:
+                            async for batches in attempt:
+                                yield batches
+                        self._tape()
+                        return
+                    except AnswerInvalid as problem:
+                        self._tape(problem)
+                        await self._begin_again(problem)
+        except GatewayError as error:
+            self._tape(error)
+            # a protocol answers it inside its stream, so it may never reach the context that opened this turn
+            self._record.failed(error.status, error.code or error.type)
+            raise
+
+    def _prepare(self, plan: Plan) -> None:
+        self.plan = plan
+        policy = "fail" if self.spec.strict == "retry" and plan.sampling.n > 1 else self.spec.strict
+        self._choices = [Choice(plan, self._record, policy=policy) for _ in range(plan.sampling.n)]
+        self._usage: Usage | None = None
+        self._record.finishes.clear()
+        if self._recording is not None:
+            self._recording.begin(plan, policy)
+
+    async def _attempt(self) -> AsyncGenerator[list[Batch]]:
+        if self._early:
+            pieces, self._early = self._early, ()
+            if batches := self._batches(pieces):
+                yield batches
+            if self._cut_short():
+                return
+        async for pieces in self._reads:
+            batches = self._batches(pieces)
+            if batches:
+                yield batches
+            if self._cut_short():
+                return
+        if not all(choice.done for choice in self._choices):
+            raise BackendGarbled("The engine's answer ended before its turn did.")
+
+    async def _begin_again(self, problem: AnswerInvalid) -> None:
+        """Ask once more, with what was wrong in the conversation; the problem itself where there is no attempt left, or where the
+        model's template or context does not take the second question."""
+        if not self._attempts:
+            self._record.steps["failed"] += 1
+            raise problem
+        request = second_request(self.plan.request, self._choices[0].answer(), problem)
+        await self.stop()
+        try:
+            plan = await asyncio.to_thread(plan_again, request, self.spec)
+        except RequestError:
+            self._record.steps["failed"] += 1
+            raise problem from None
+        self._record.steps["retried"] += 1
+        self._spent = self.usage
+        self._prepare(plan)
+        await self.start()
+
+    def _batches(self, pieces: Sequence[Piece]) -> list[Batch]:
+        batches: list[Batch] = []
+        if self._recording is not None:
+            self._recording.take(pieces)
+        for piece in pieces:
+            self._usage = piece.usage or self._usage
+        for piece in pieces:
+            if not piece.text and piece.finish_reason is None and not piece.logprobs:
+                continue
+            if not 0 <= piece.choice < len(self._choices):
+                raise BackendGarbled(f"The engine answered with choice {piece.choice}, which was not asked for.")
+            choice = self._choices[piece.choice]
+            if choice.done:
+                continue
+            events = choice.take(piece)
+            logprobs = choice.logprobs(piece, events)
+            if events or logprobs:
+                batches.append(Batch(piece.choice, events, logprobs, piece.stop))
+        return batches
+
+    def _tape(self, error: GatewayError | None = None, *, gone: bool = False) -> None:
+        """Have the attempt recorded, if it has not been."""
+        if self._recording is not None:
+            self._recording.end(self.answers(), error, gone=gone)
+
+    def _cut_short(self) -> bool:
+        """All choices are over, one of them by our own cut: the engine need not go on."""
+        return any(choice.cut for choice in self._choices) and all(choice.done for choice in self._choices)
