@@ -57,7 +57,7 @@ def create_app(settings: Settings, house: House | None = None) -> Application:
 
     plain: Any = {"redirect_slashes": False, "redoc_url": None, "telemetry": SILENT}
     control = FastAPI(title="Toolwire", version=its_version(), lifespan=lifespan, **plain)
-    control.include_router(admin.router(home.catalog, home.metrics, its_version()))
+    control.include_router(admin.router(home.catalog, home.metrics, its_version(), home.pipeline.running))
     parts = (home.pipeline, settings.limits)
     responses = Responses(*parts, home.store)
     endpoints: dict[str, App] = {

@@ -4,13 +4,10 @@ import argparse
 import asyncio
 import gc
 import ipaddress
-import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import USAGE, Failure
@@ -18,17 +15,13 @@ from .configuration import add_options, read_settings
 from .formats import table
 
 if TYPE_CHECKING:
-    import uvicorn
-
-    from gateway.app import Application, House
+    from gateway.app import House
     from gateway.settings import Settings
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
 YOUNG_OBJECTS = 10_000
 """Objects made and not yet freed before the collector looks at them; requests leave hardly any cycles."""
-GRACE = 30
-"""Seconds that running generations get to end once the server is told to stop."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -95,6 +88,7 @@ def _listener(host: str, port: int) -> socket.socket:
 
 async def _serve(settings: "Settings", listener: socket.socket) -> int:
     from gateway.app import House, create_app
+    from gateway.app.server import serve
 
     sys.stderr.write("toolwire: loading " + ", ".join(model.name for model in settings.models) + " ...\n")
     async with House(settings, created=int(time.time())) as house:
@@ -103,7 +97,7 @@ async def _serve(settings: "Settings", listener: socket.socket) -> int:
         host, port = listener.getsockname()[:2]
         sys.stdout.write(_summary(house, f"http://{host}:{port}/v1"))
         sys.stdout.flush()
-        await _until_stopped(create_app(settings, house), listener)
+        await serve(create_app(settings, house), listener, settings.server)
     return 0
 
 
@@ -113,35 +107,6 @@ def _spare_the_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
-
-
-async def _until_stopped(app: "Application", listener: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM. The signal goes no further, so that what is behind the application is closed in order."""
-    import uvicorn
-
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=75,  # longer than clients and proxies keep idle connections
-            timeout_graceful_shutdown=GRACE,
-        )
-    )
-    server.capture_signals = partial(_captured, server)  # type: ignore[method-assign]
-    await server.serve(sockets=[listener])
-
-
-@contextmanager
-def _captured(server: "uvicorn.Server") -> Iterator[None]:
-    """Signals tell the server to stop; uvicorn itself would raise them once more when it has."""
-    before = {number: signal.signal(number, server.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _summary(house: "House", url: str) -> str:

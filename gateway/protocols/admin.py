@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from gateway.backends.base import ReplicaState, Replicated
-from gateway.errors import BackendUnavailable
+from gateway.errors import BackendUnavailable, ServerStopping
+from gateway.pipeline.running import Running
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.protocols.messages import models as anthropic
 from gateway.telemetry.metrics import TEXT, Metrics
@@ -19,7 +20,7 @@ PATIENCE = 2.0
 """Seconds an engine gets to say that it is well."""
 
 
-def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
+def router(catalog: Catalog, metrics: Metrics, version: str, running: Running) -> APIRouter:
     """The control plane's routes."""
     routes = APIRouter(tags=["admin"])
 
@@ -35,7 +36,10 @@ def router(catalog: Catalog, metrics: Metrics, version: str) -> APIRouter:
         return anthropic.described(spec) if "anthropic-version" in request.headers else _model(spec)
 
     async def ready() -> Response:
-        """Whether a request would be served now: at least one model's engine says it is well."""
+        """Whether a request would be served now: at least one model's engine says it is well, and nobody stops the server."""
+        if not running.accepting:
+            stopping = ServerStopping("The gateway is being stopped.")
+            return JSONResponse({**stopping.body(), "status": "stopping"}, status_code=stopping.status)
         states = {**catalog.waiting, **await _states(catalog)}
         if "ready" in states.values():
             checks = {spec.name: spec.template_check for spec in catalog}
