@@ -4,12 +4,15 @@ from typing import Any
 
 
 class GatewayError(Exception):
-    """Base. `param` is the request field at fault, in OpenAI's dotted notation; `retryable` answers `x-should-retry`."""
+    """Base. `param` is the request field at fault, in OpenAI's dotted notation; `retryable` answers `x-should-retry`.
+
+    `warnings` are those of the request that failed, where it had been planned before."""
 
     status = 500
     type = "server_error"
     code: str | None = None
     retryable = False
+    warnings: tuple[str, ...] = ()
     retry_after: float | None = None
     """Seconds after which the same request may succeed."""
 

@@ -86,6 +86,9 @@ class Pipeline:
             turn = await self._begun(request, spec, record)
             try:
                 yield turn
+            except GatewayError as error:
+                error.warnings = tuple(turn.warnings)
+                raise
             finally:
                 _note_usage(record, turn.usage)
                 if record.span is not None and self.observer.tells_content:

@@ -38,8 +38,8 @@ async def send_error(send: Send, error: GatewayError) -> None:
 
 
 def error_headers(error: GatewayError) -> Headers:
-    """What the official clients read to decide on a retry, and what HTTP demands beside some statuses."""
-    headers: Headers = [(b"x-should-retry", b"true" if error.retryable else b"false")]
+    """What the official clients read to decide on a retry, the request's warnings, and what HTTP demands beside some statuses."""
+    headers: Headers = [(b"x-should-retry", b"true" if error.retryable else b"false"), *warning_headers(error.warnings)]
     if error.retry_after is not None:
         headers.append((b"retry-after", str(max(1, math.ceil(error.retry_after))).encode()))
     if isinstance(error, MethodNotAllowed):

@@ -117,6 +117,7 @@ def test_an_invalid_call_fails_and_names_tool_and_place(gateway: Gateway) -> Non
     assert (error["code"], error["type"]) == ("tool_call_invalid", "server_error")
     assert error["message"] == "The model's call to 'count' breaks the tool's schema: ['n'] breaks properties/n/type."
     assert whole.headers["x-should-retry"] == "false"
+    assert "calls are checked once they are written" in whole.headers["x-toolwire-warnings"]
     streamed = gateway.post({**body, "stream": True})
     *frames, last, end = streamed.text.split("\n\n")
     assert json.loads(last.removeprefix("data: "))["error"] == error
