@@ -15,6 +15,7 @@ from gateway.errors import GatewayError, RequestError
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
 from gateway.planning.planner import prompt_of
+from gateway.planning.weight import is_light
 from gateway.telemetry.observer import Observer, Record
 
 from .admission import Admission
@@ -130,7 +131,7 @@ class Pipeline:
         return turn
 
     async def _planned(self, request: ChatRequest, spec: ModelSpec, record: Record) -> Turn:
-        plan = await asyncio.to_thread(make_plan, request, spec)
+        plan = make_plan(request, spec) if is_light(request, spec) else await asyncio.to_thread(make_plan, request, spec)
         if record.instead_of:
             plan = replace(plan, warnings=(*plan.warnings, notice(request.model, spec)))
         _note_plan(record, plan)

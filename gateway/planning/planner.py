@@ -16,8 +16,8 @@ from .truncating import left_out, shorter
 
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
-    """What the engine is asked, within the model's guards. Takes milliseconds of processor time (template, tokens, grammar): call
-    it in a thread."""
+    """What the engine is asked, within the model's guards. Takes milliseconds of processor time (template, tokens, grammar)
+    unless the request `is_light`: call it in a thread then."""
     bounded = guarded(request, spec)
     return replace(plan_again(bounded.request, spec), guards=bounded.acted)
 
