@@ -191,14 +191,14 @@ class Renderer:
             return Prompt(text, None, opening, warnings)
         return Prompt(shield.restore(text), encoder.encode(text, shield), blind(opening), warnings)
 
-    def history(self, messages: Messages, tools: Sequence[Tool] = ()) -> str:
+    def history(self, messages: Messages, tools: Sequence[Tool] = (), template_kwargs: Mapping[str, Any] | None = None) -> str:
         """The conversation as it would stand in a prompt, with nothing opened for the next turn."""
         voice = self._tool_use if tools else self._default
+        extra, _ = forwarded(template_kwargs or {}, voice.template.reads)
         adapter = Adapter(voice.can)
         try:
-            return voice.template.render(
-                adapter.conversation(messages, with_tools=bool(tools)), adapter.tools(tools), generation=False
-            )
+            chat = adapter.conversation(messages, with_tools=bool(tools))
+            return voice.template.render(chat, adapter.tools(tools), generation=False, extra=extra)
         except RenderFailure as failure:
             raise self._refusal(failure, voice, messages, tools) from failure
 

@@ -9,6 +9,7 @@ from parsers import Message, Tool, ToolCall
 
 from .opening import MARKER, common_prefix
 from .renderer import Renderer
+from .switches import THINKING_SWITCHES
 
 TOOL = Tool(
     "look_up",
@@ -51,11 +52,15 @@ def ending_of(renderer: Renderer) -> str:
         return ""
 
 
-def rendered_turn(renderer: Renderer, message: Message, tool: Tool = TOOL) -> str:
-    """The assistant's turn as the template writes it in history: no role header, no end of turn."""
+def rendered_turn(renderer: Renderer, message: Message, tool: Tool = TOOL, *, thinking: bool | None = None) -> str:
+    """The assistant's turn as the template writes it in history: no role header, no end of turn.
+
+    `thinking`: what the template's switch says; None leaves it alone.
+    """
     tools = [tool] if message.tool_calls else []
-    before = renderer.history([_QUESTION], tools)
-    after = renderer.history([_QUESTION, _wire(message)], tools)
+    options = {} if thinking is None else {THINKING_SWITCHES[0]: thinking}
+    before = renderer.history([_QUESTION], tools, options)
+    after = renderer.history([_QUESTION, _wire(message)], tools, options)
     turn = _behind_question(before, after[len(common_prefix(before, after)) :])
     turn = _without_header(turn, renderer.capabilities.header)
     return _without_ending(turn, _ending(renderer, tools))
@@ -90,6 +95,8 @@ def _sample(renderer: Renderer, kind: Kind, message: Message) -> Sample | Lost:
         return Lost(kind, "the template takes one call a turn")
     try:
         turn = rendered_turn(renderer, message)
+        if message.reasoning and message.reasoning not in turn:
+            turn = rendered_turn(renderer, message, thinking=True)
     except GatewayError as error:
         return Lost(kind, str(error))
     if message.reasoning and message.reasoning not in turn:

@@ -108,7 +108,7 @@ def test_reasoning_comes_back(name: str) -> None:
         answer if answer.reasoning else Message(content="Done."),
         Message(content="I set it.", reasoning="It must be set.", tool_calls=(called({"count": 1}),)),
     ):
-        assert plain(read(name, rendered_turn(renderer(name), message))) == plain(message)
+        assert plain(read(name, rendered_turn(renderer(name), message, thinking=True))) == plain(message)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
