@@ -87,6 +87,7 @@ async def assemble(model: AnyModel, backend: Backend, *, created: int) -> Assemb
         created=created,
         template_check=verdict,
         strict_history=model.strict_history,
+        wire=model.wire,
         recorder=model.recorder,
         guards=model.guards,
     )

@@ -14,6 +14,7 @@ from .formats import table
 if TYPE_CHECKING:
     from gateway.store import Keyring
 
+WIRES = ("openai", "legacy-ui")
 LIMITS = {
     "requests_per_minute": "most requests in any 60 seconds",
     "tokens_per_minute": "tokens of prompts and answers in 60 seconds",
@@ -31,6 +32,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     create.add_argument(
         "--models", metavar="NAME", nargs="+", default=["*"], help="models it may use; * stands for any characters"
     )
+    create.add_argument("--wire", choices=WIRES, help="how answers to it are written (default: as the model's entry says)")
     for limit, text in LIMITS.items():
         create.add_argument(f"--{limit.replace('_', '-')}", type=int, metavar="NUMBER", help=text)
     listing = what.add_parser("list", help="show the keys' names and what they may do")
@@ -83,6 +85,7 @@ async def _create(keyring: "Keyring", options: argparse.Namespace) -> None:
     secret = new_secret()
     limits = {name: value for name in LIMITS if (value := getattr(options, name)) is not None}
     fields: dict[str, Any] = {"name": options.name, "hash": hash_of(secret), "models": options.models, "limits": limits}
+    fields["wire"] = options.wire
     try:
         key = read_key(json.dumps(fields))
     except ValueError as error:

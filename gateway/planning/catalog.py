@@ -9,7 +9,7 @@ from gateway.backends.base import Backend
 from gateway.chat.plan import Prompt
 from gateway.errors import BackendUnavailable, ModelNotAllowed, UnknownModel
 from gateway.middleware.caller import may_use
-from gateway.settings import GuardSettings, Recorded, SamplingDefaults
+from gateway.settings import GuardSettings, Recorded, SamplingDefaults, Wire
 from parsers import Format
 
 from .strict import Policy
@@ -56,6 +56,8 @@ class ModelSpec:
     """The verdict on the chat template; None when it was not looked at."""
     strict_history: bool = False
     """Whether a broken earlier turn is refused instead of healed."""
+    wire: Wire = "openai"
+    """How answers are written where clients want opposite things."""
     recorder: Recorded = "off"
     """Which of its turns are recorded."""
     guards: GuardSettings = field(default_factory=GuardSettings)

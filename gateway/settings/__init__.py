@@ -21,6 +21,7 @@ from .pool import BreakerSettings, HealthSettings, PoolSettings, QueueSettings
 from .recordings import Recorded, RecordingSettings
 from .section import nearest
 from .source import load
+from .wire import Wire
 
 __all__ = [
     "AnyModel",
@@ -44,6 +45,7 @@ __all__ = [
     "StoreSettings",
     "TelemetrySettings",
     "VllmModel",
+    "Wire",
     "hash_of",
     "json_schema",
     "load",

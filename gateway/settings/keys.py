@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from gateway.errors import SettingsError
 
 from .section import Section
+from .wire import Wire
 
 BEGINNING = "tw-"
 KEY_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
@@ -47,6 +48,8 @@ class ApiKey(Section):
     models: tuple[Annotated[str, Field(pattern=GLOB)], ...] = ("*",)
     """The models it may use, by name or alias; * and ? stand for any characters."""
     limits: KeyLimits = KeyLimits()
+    wire: Wire | None = None
+    """How answers to it are written; default: as the model's entry says."""
 
     def line(self) -> str:
         """The key as it stands in a file or in Redis."""

@@ -10,6 +10,7 @@ from .guards import GuardSettings
 from .pool import PoolSettings
 from .recordings import Recorded, RecordingSettings
 from .section import Section, beside
+from .wire import Wire
 
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$"
 MODEL_ALIAS = r"^[A-Za-z0-9*][A-Za-z0-9._:/@+*-]*$"
@@ -157,6 +158,9 @@ class ModelSettings(Section):
     guards: GuardSettings = GuardSettings()
     fallback: str | None = None
     """Another entry's name, which answers when no engine of this one can."""
+    wire: Wire = "openai"
+    """How answers on Chat Completions are written at the points where clients want opposite things: as OpenAI does, or as chat
+    interfaces of old expect it (legacy-ui). A key may have its own."""
     sampling: SamplingDefaults = SamplingDefaults()
 
     @field_validator("tokenizer", "chat_template")

@@ -23,6 +23,7 @@ from parsers import (
 )
 
 from .shape import Shape, logprobs_object, usage_object
+from .thinking import InContent
 
 DONE = "data: [DONE]\n\n"
 
@@ -36,12 +37,15 @@ class StreamEncoder:
             f'"model":{quoted(shape.model)},"system_fingerprint":null,"service_tier":"default","choices":['
         )
         self._usage = ',"usage":null' if shape.include_usage else ""
-        self._include_usage = shape.include_usage
+        self._shape = shape
+        self._last: list[str] = []
+        """Chunks that finish a choice, where one of them tells the tokens of all."""
+        self._end = f"}}]{self._usage}}}\n\n"
         self._choices = [_Choice(index, shape, self._head, self._usage) for index in range(shape.choices)]
 
     def opening(self) -> bytes:
-        """The chunks that give each choice its role. Content is null until there is some: a turn may be calls only."""
-        role = '{"role":"assistant","content":null,"refusal":null}'
+        """The chunks that give each choice its role, without content: a turn may be calls only."""
+        role = f'{{"role":"assistant","content":{self._shape.profile.no_content},"refusal":null}}'
         return "".join(choice.chunk(role) for choice in self._choices).encode()
 
     def encode(self, batches: Sequence[Batch]) -> bytes:
@@ -51,15 +55,32 @@ class StreamEncoder:
             choice = self._choices[batch.choice]
             if batch.logprobs:
                 choice.logprobs += batch.logprobs
-            for event in batch.events:
-                chunks.append(choice.encode(event))
+            choice.stop = batch.stop or choice.stop
+            for event in choice.seen(batch.events):
+                if type(event) is Finish:
+                    chunks.append(self._finished(choice, event.reason))
+                else:
+                    chunks.append(choice.encode(event))
         return "".join(chunks).encode()
 
     def closing(self, usage: Usage | None) -> bytes:
         """What follows the last event."""
-        if not self._include_usage or usage is None:
+        told = "null" if usage is None else json.dumps(usage_object(usage))
+        if self._last:
+            *others, last = self._last
+            plain = "".join(f"{chunk}{self._end}" for chunk in others)
+            return f'{plain}{last}}}],"usage":{told}}}\n\n{DONE}'.encode()
+        if not self._shape.include_usage or usage is None:
             return DONE.encode()
-        return f'{self._head}],"usage":{json.dumps(usage_object(usage))}}}\n\n{DONE}'.encode()
+        return f'{self._head}],"usage":{told}}}\n\n{DONE}'.encode()
+
+    def _finished(self, choice: "_Choice", reason: str) -> str:
+        """The chunks that finish a choice; the last one waits where the tokens will stand on it."""
+        empty, chunk = choice.finished(reason)
+        if self._shape.profile.usage == "own chunk":
+            return f"{empty}{chunk}{self._end}"
+        self._last.append(chunk)
+        return empty
 
     def failure(self, error: GatewayError) -> bytes:
         """A failure in mid-stream. No [DONE] follows, so that no client takes the answer for whole."""
@@ -72,6 +93,9 @@ class _Choice:
     def __init__(self, index: int, shape: Shape, head: str, usage: str) -> None:
         self._index = index
         self._shape = shape
+        self._thinking = InContent() if shape.thinks_aloud else None
+        self.stop: str | None = None
+        """The stop text that ended it, once one has."""
         self._open = f'{head}{{"index":{index},"delta":'
         self._end = f"}}]{usage}}}\n\n"
         self._close = f',"logprobs":null,"finish_reason":null{self._end}'
@@ -108,9 +132,7 @@ class _Choice:
                 return self._start(index, name)
             case ToolCallEnd(index, complete):
                 return self._ended(index, complete=complete)
-            case Finish(reason):
-                return self._finish(reason)
-            case Notice():
+            case Notice() | Finish():
                 return ""
             case _:
                 assert_never(event)
@@ -161,8 +183,14 @@ class _Choice:
     def _delta(self, fragment: str) -> str:
         return f"{self._arguments}{quoted(fragment)}{self._arguments_close}{self._closing() if self.logprobs else self._close}"
 
-    def _finish(self, reason: str) -> str:
-        """An empty delta with the reason. A turn that said nothing has empty content rather than none."""
+    def seen(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events as the client sees them."""
+        return events if self._thinking is None else self._thinking.passed(events)
+
+    def finished(self, reason: str) -> tuple[str, str]:
+        """What must be said before the end, and the chunk with the reason as far as its choice goes. A turn that said nothing has
+        empty content rather than none."""
         empty = self.chunk('{"content":""}') if self._wordless else ""
         reason = self._shape.finish_reason(reason)
-        return f'{empty}{self._open}{{}},"logprobs":{self._waiting_logprobs()},"finish_reason":"{reason}"{self._end}'
+        stop = "" if self.stop is None else f',"stop_reason":{quoted(self.stop)}'
+        return empty, f'{self._open}{{}},"logprobs":{self._waiting_logprobs()},"finish_reason":"{reason}"{stop}'

@@ -8,6 +8,7 @@ from typing import Any
 from gateway.middleware.asgi import Send
 from gateway.protocols.answer import send_json, warning_headers
 from gateway.protocols.endpoint import Endpoint
+from gateway.protocols.profiles import profile_of
 from gateway.protocols.sse import stream
 
 from .decode import Incoming, decoded
@@ -28,6 +29,7 @@ class ChatCompletions(Endpoint[Incoming]):
         shape = shape_of(asked)
         async with self.pipeline.open(asked.chat) as turn:
             turn.answered_as(shape.id)
+            shape = replace(shape, profile=profile_of(turn.spec.wire))
             shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:
                 await stream(turn, StreamEncoder(shape), send, keep_alive=self.keep_alive)

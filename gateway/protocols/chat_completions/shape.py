@@ -6,6 +6,7 @@ from typing import Any
 
 from gateway.chat.events import TokenLogprob, Usage
 from gateway.protocols.logprobs import logprobs_list
+from gateway.protocols.profiles import OPENAI, Profile
 
 REASONS = frozenset({"stop", "length", "tool_calls", "content_filter"})
 
@@ -23,7 +24,8 @@ class Shape:
     legacy: bool = False
     """Calls are written as `function_call`."""
     named: bool = False
-    """The client named the one function to call; OpenAI finishes such an answer with `stop`."""
+    """The client named the one function to call."""
+    profile: Profile = OPENAI
     reasoning: bool = True
     custom: frozenset[str] = frozenset()
     """Tools whose calls are written as `custom`, with their input as text."""
@@ -32,6 +34,11 @@ class Shape:
     def id(self) -> str:
         return f"chatcmpl-{self.token}"
 
+    @property
+    def thinks_aloud(self) -> bool:
+        """Whether thinking is part of the content."""
+        return self.reasoning and self.profile.thinking == "content"
+
     def call_id(self, choice: int, index: int) -> str:
         """Unique, and the same whether the answer is streamed or whole."""
         return f"call_{self.token[:16]}{choice:02x}{index:02x}"
@@ -39,7 +46,7 @@ class Shape:
     def finish_reason(self, reason: str) -> str:
         """The reason in the words this client knows."""
         if reason == "tool_calls":
-            return "stop" if self.named else "function_call" if self.legacy else "tool_calls"
+            return self.profile.forced_finish if self.named else "function_call" if self.legacy else "tool_calls"
         return reason if reason in REASONS else "stop"
 
 

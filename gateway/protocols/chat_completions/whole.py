@@ -9,6 +9,7 @@ from gateway.protocols.custom_input import input_of
 from parsers import Event, Finish, Message, ToolCall, fold
 
 from .shape import Shape, logprobs_object, usage_object
+from .thinking import InContent
 
 
 def whole(shape: Shape, batches: Sequence[Batch], usage: Usage | None) -> bytes:
@@ -33,18 +34,22 @@ def _choice(shape: Shape, index: int, batches: Sequence[Batch]) -> dict[str, Any
         if batch.choice == index:
             events += batch.events
             logprobs += batch.logprobs or ()
+    if shape.thinks_aloud:
+        events = InContent().passed(events)
     reason = next((event.reason for event in events if isinstance(event, Finish)), "stop")
-    return {
+    stop = next((batch.stop for batch in batches if batch.choice == index and batch.stop is not None), None)
+    choice = {
         "index": index,
         "message": _message(shape, index, fold(events)),
         "logprobs": logprobs_object(logprobs) if logprobs else None,
         "finish_reason": shape.finish_reason(reason),
     }
+    return choice if stop is None else {**choice, "stop_reason": stop}
 
 
 def _message(shape: Shape, choice: int, folded: Message) -> dict[str, Any]:
     calls = folded.tool_calls
-    content = folded.content if folded.content or calls else ""
+    content = folded.content or (None if calls and shape.profile.no_content == "null" else "")
     message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
     if folded.reasoning and shape.reasoning:
         message |= {"reasoning": folded.reasoning, "reasoning_content": folded.reasoning}

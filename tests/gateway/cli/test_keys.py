@@ -6,12 +6,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
 import yaml
 
-from gateway.settings import hash_of, new_secret
+from gateway.cli.keys import WIRES
+from gateway.settings import Wire, hash_of, new_secret, read_keys
 from tests.support.redis import MISSING, PROGRAM, redis_server
 from tests.support.server import replay_model
 
@@ -125,3 +127,11 @@ def test_keys_are_in_no_log(tmp_path: Path) -> None:
     assert '"key": "ci"' in log
     for secret in (good, wrong, hash_of(good), "pass-word"):
         assert secret not in log
+
+
+def test_every_wire_can_be_chosen(tmp_path: Path) -> None:
+    assert get_args(Wire) == WIRES
+    made = toolwire(*"keys create old --wire legacy-ui --file keys.jsonl".split(), cwd=tmp_path)
+    assert made.returncode == 0
+    (key,) = read_keys((tmp_path / "keys.jsonl").read_text(), "keys").values()
+    assert key.wire == "legacy-ui"

@@ -15,8 +15,10 @@ from gateway.errors import BackendGarbled
 from gateway.protocols.chat_completions.encode import StreamEncoder
 from gateway.protocols.chat_completions.shape import Shape
 from gateway.protocols.chat_completions.whole import whole
+from gateway.protocols.profiles import PROFILES
 from parsers import ContentDelta, Event, Finish, Notice, ReasoningDelta, ToolCallArguments, ToolCallEnd, ToolCallStart
 
+LEGACY = PROFILES["legacy-ui"]
 USAGE = Usage(prompt_tokens=10, completion_tokens=5, cached_tokens=4, reasoning_tokens=2)
 
 
@@ -80,7 +82,8 @@ def answers(draw: st.DrawFn) -> tuple[Shape, list[list[Batch]]]:
             tokens = [TokenLogprob(draw(st.text(max_size=3)), -0.5, [("x", -0.5)])] if with_logprobs and more else None
             batches.append(Batch(choice, taken, tokens))
         reads.append(batches)
-    return shape(choices=count, **wishes), reads
+    profile = PROFILES[draw(st.sampled_from([*PROFILES]))]
+    return shape(choices=count, profile=profile, **wishes), reads
 
 
 def told(completion: Any) -> Any:
@@ -117,7 +120,7 @@ def test_the_stream_folded_by_the_sdk_is_the_whole_answer(answer: tuple[Shape, l
     assert told(folded) == told(expected)
     assert (folded.id, folded.created, folded.model) == (expected.id, expected.created, expected.model)
     assert expected.usage is not None
-    assert folded.usage == (expected.usage if form.include_usage else None)
+    assert folded.usage == (expected.usage if form.include_usage or form.profile == LEGACY else None)
 
 
 @settings(max_examples=100, deadline=None)
@@ -207,6 +210,45 @@ def test_finish_reasons(reason: str, wishes: dict[str, bool], expected: str) -> 
     assert one(Finish(reason), **wishes)[-1]["choices"][0]["finish_reason"] == expected
     body = json.loads(whole(shape(**wishes), [Batch(0, [Finish(reason)])], USAGE))
     assert body["choices"][0]["finish_reason"] == expected
+
+
+def test_old_interfaces_find_thinking_in_the_content() -> None:
+    events = [
+        ReasoningDelta("Hm"),
+        Notice("repaired", "x"),
+        ReasoningDelta("m."),
+        ContentDelta("Yes."),
+        ReasoningDelta("So."),
+        ToolCallStart(0, "f"),
+        ToolCallEnd(0),
+        Finish("tool_calls"),
+    ]
+    found = one(*events, profile=LEGACY)
+    said = "".join(delta.get("content") or "" for delta in deltas(found))
+    assert said == "<think>\nHmm.\n</think>\n\nYes.<think>\nSo.\n</think>\n\n"
+    message = json.loads(whole(shape(profile=LEGACY), [Batch(0, events)], USAGE))["choices"][0]["message"]
+    assert message["content"] == said
+    assert "reasoning" not in message
+    assert deltas(one(ReasoningDelta("hm"), Finish("stop"), profile=LEGACY, reasoning=False))[1:] == [{"content": ""}, {}]
+
+
+def test_old_interfaces_get_text_choices_and_usage_in_every_chunk() -> None:
+    found = chunks(streamed(shape(profile=LEGACY, choices=2), [[Batch(place, [Finish("stop")])] for place in (1, 0)]))
+    assert all(len(chunk["choices"]) == 1 for chunk in found)
+    assert deltas(found)[0] == {"role": "assistant", "content": "", "refusal": None}
+    assert [chunk["choices"][0]["finish_reason"] for chunk in found[-2:]] == ["stop", "stop"]
+    assert [chunk.get("usage") is not None for chunk in found] == [False] * (len(found) - 1) + [True]
+    call = [ToolCallStart(0, "f"), ToolCallEnd(0), Finish("tool_calls")]
+    body = json.loads(whole(shape(profile=LEGACY, named=True), [Batch(0, call)], USAGE))["choices"][0]
+    assert (body["finish_reason"], body["message"]["content"]) == ("tool_calls", "")
+    assert one(*call, profile=LEGACY, named=True)[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_the_stop_text_that_ended_a_choice_is_told() -> None:
+    batches = [Batch(0, [ContentDelta("a")]), Batch(0, [Finish("stop")], None, 'E"ND')]
+    last = chunks(streamed(shape(), [[batch] for batch in batches]))[-1]["choices"][0]
+    assert (last["finish_reason"], last["stop_reason"]) == ("stop", 'E"ND')
+    assert json.loads(whole(shape(), batches, USAGE))["choices"][0]["stop_reason"] == 'E"ND'
 
 
 def test_legacy_clients_get_one_function_call() -> None:

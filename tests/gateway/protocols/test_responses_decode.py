@@ -11,8 +11,8 @@ from gateway.chat.request import ChatRequest, ToolChoice
 from gateway.errors import RequestError
 from gateway.protocols.responses.decode import Decoded, check_supported, decoded, input_items
 from gateway.protocols.responses.records import Past
-from gateway.protocols.responses.seal import seal, unsealed
 from gateway.protocols.responses.schema import ResponsesRequest
+from gateway.protocols.responses.seal import seal, unsealed
 from gateway.protocols.validation import validated
 from gateway.settings import Limits
 

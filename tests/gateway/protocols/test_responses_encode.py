@@ -17,8 +17,8 @@ from gateway.chat.events import Batch, TokenLogprob, Usage
 from gateway.errors import BackendGarbled
 from gateway.protocols.responses.decode import echo_of
 from gateway.protocols.responses.encode import StreamEncoder
-from gateway.protocols.responses.seal import unsealed
 from gateway.protocols.responses.schema import ResponsesRequest
+from gateway.protocols.responses.seal import unsealed
 from gateway.protocols.responses.shape import Shape
 from gateway.protocols.responses.tool_set import Target
 from gateway.protocols.responses.tools import decoded_tools
