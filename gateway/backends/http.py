@@ -28,7 +28,7 @@ from gateway.errors import (
     ContextTooLong,
     GatewayError,
 )
-from gateway.telemetry.tracing import carried
+from gateway.telemetry.tracing import carried, engines
 
 KEEP_ALIVE = 4.0
 """Seconds. Engines on uvicorn drop an idle connection after 5; we let go first."""
@@ -66,6 +66,8 @@ class EngineHttp:
     async def stream(self, path: str, body: bytes) -> AsyncGenerator[AsyncIterator[bytes]]:
         """Posts JSON. Entered once the engine has answered 200; yields what each read gave. Left before the end, the
         connection is closed, which makes the engine stop."""
+        if (asked := engines.get()) is not None:
+            asked.append(self.place)
         response = await self._post(path, body)
         try:
             if response.status != 200:

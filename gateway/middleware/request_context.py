@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gateway.telemetry.logging import request_id
 from gateway.telemetry.metrics import Metrics
-from gateway.telemetry.observer import CLIENT_GONE
+from gateway.telemetry.record import CLIENT_GONE
 
 from .asgi import App, Message, Receive, Scope, Send
 from .caller import HEADERS

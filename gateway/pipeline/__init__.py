@@ -16,7 +16,8 @@ from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
 from gateway.planning.planner import prompt_of
 from gateway.planning.weight import is_light
-from gateway.telemetry.observer import Observer, Record
+from gateway.telemetry.observer import Observer
+from gateway.telemetry.record import Record
 
 from .admission import Admission
 from .instead import elsewhere, fits, notice

@@ -14,7 +14,7 @@ from gateway.middleware.caller import caller
 from gateway.settings import ApiKey
 from gateway.store import Limiter, MemoryLimiter, Verdict
 from gateway.telemetry.metrics import Metrics
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 
 from .standing import duration, standing_headers
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from gateway.chat.events import Piece, TokenLogprob
 from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 from parsers import Event, Finish, Message, Notice, Parser, ReasoningDelta, ToolCallStart, fold
 
 from .decline import Decline

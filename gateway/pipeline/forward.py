@@ -11,7 +11,7 @@ from gateway.backends.base import Forwards
 from gateway.backends.sse import SSEDecoder
 from gateway.errors import BackendError, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import ModelSpec
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 
 from . import Pipeline
 from .running import Running

@@ -12,10 +12,11 @@ from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid
 from gateway.planning.mend import mended, unfenced
 from gateway.planning.schemas import answer_violation
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 from parsers import ContentDelta, Event, Finish, Notice, ToolCallArguments, ToolCallEnd, ToolCallStart
 
 from .demand import Demand
+from .unheld import Unheld
 
 Policy = Literal["fail", "retry", "report"]
 ENDS = (ToolCallEnd, Finish)
@@ -27,6 +28,7 @@ class Guard:
     def __init__(self, plan: Plan, record: Record, *, policy: Policy) -> None:
         self.demand = Demand.of(plan)
         self._free = self.demand.free
+        self._unheld = Unheld(plan, self.demand.held, record)
         self._record = record
         self._policy = policy
         checked = frozenset(self.demand.held)
@@ -39,6 +41,8 @@ class Guard:
 
     def passed(self, events: list[Event]) -> list[Event]:
         """The events that may leave now. AnswerInvalid: nothing of what waits ever may."""
+        if self._unheld:
+            self._unheld.see(events)
         if self._free:
             for event in events:
                 if type(event) is ToolCallEnd and event.complete:
@@ -77,6 +81,8 @@ class Guard:
 
     def _settle(self, problem: AnswerInvalid, line: list[Event]) -> None:
         """Mend what the last event completed, or tell that it is broken."""
+        if type(line[-1]) is ToolCallEnd:
+            self._record.invalid += 1
         if line is self._waiting and (place := self._mended(line)):
             self._record.steps["repaired"] += 1
             self._note(line, Notice("repaired", f"values given as text were read as JSON at {place}"))
@@ -90,7 +96,7 @@ class Guard:
     def _note(self, line: list[Event], notice: Notice) -> None:
         """A notice after the last event; a Finish stays the last."""
         line.insert(len(line) - (type(line[-1]) is Finish), notice)
-        self._record.count([notice])
+        self._record.note(notice)
 
     def _mended(self, line: list[Event]) -> str | None:
         """Put the mended call or answer in the broken one's place; where it was changed."""

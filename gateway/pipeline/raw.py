@@ -10,7 +10,7 @@ from gateway.chat.request import ChatRequest
 from gateway.errors import BackendGarbled, GatewayError
 from gateway.planning.catalog import ModelSpec
 from gateway.planning.planner import plan_of_prompt
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 from parsers import Finish
 
 from . import Pipeline

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from gateway.errors import BackendUnavailable, GatewayError
 from gateway.middleware.caller import caller
 from gateway.planning.catalog import Catalog, ModelSpec
-from gateway.telemetry.observer import CLIENT_GONE, Observer, Record
+from gateway.telemetry.observer import Observer
+from gateway.telemetry.record import CLIENT_GONE, Record
 
 Fits = Callable[[ModelSpec], bool]
 """Whether a model can do what a request demands."""

@@ -1,6 +1,7 @@
 """One running generation: what the engine gives becomes events, once more where the answer breaks what was demanded."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing
 
@@ -9,7 +10,7 @@ from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import ModelSpec
 from gateway.planning.planner import plan_again
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 from parsers import Message
 
 from .again import second_request
@@ -43,6 +44,7 @@ class Turn:
 
     async def start(self, *, awaited: bool = False) -> None:
         """Have the engine begin; GatewayError when it does not. `awaited`: return with its first piece only."""
+        began = time.perf_counter()
         try:
             self._reads = await self._engine.enter_async_context(self.spec.backend.stream(self.plan))
             if awaited:
@@ -50,6 +52,8 @@ class Turn:
         except GatewayError as error:
             self._tape(error)
             raise
+        finally:
+            self._record.engine_wait += time.perf_counter() - began
 
     def answered_as(self, response_id: str) -> None:
         """The id under which the client gets this turn."""
@@ -91,7 +95,9 @@ class Turn:
                     try:
                         async with aclosing(self._attempt()) as attempt:
                             async for batches in attempt:
+                                began = time.perf_counter()
                                 yield batches
+                                self._record.client_wait += time.perf_counter() - began
                         self._tape()
                         return
                     except AnswerInvalid as problem:
@@ -114,12 +120,12 @@ class Turn:
 
     async def _attempt(self) -> AsyncGenerator[list[Batch]]:
         if self._early:
-            pieces, self._early = self._early, ()
-            if batches := self._batches(pieces):
+            early, self._early = self._early, ()
+            if batches := self._batches(early):
                 yield batches
             if self._cut_short():
                 return
-        async for pieces in self._reads:
+        while (pieces := await self._read()) is not None:
             batches = self._batches(pieces)
             if batches:
                 yield batches
@@ -127,6 +133,14 @@ class Turn:
                 return
         if not all(choice.done for choice in self._choices):
             raise BackendGarbled("The engine's answer ended before its turn did.")
+
+    async def _read(self) -> Sequence[Piece] | None:
+        """What the engine gives next; None when that was all."""
+        began = time.perf_counter()
+        try:
+            return await anext(self._reads, None)
+        finally:
+            self._record.engine_wait += time.perf_counter() - began
 
     async def _begin_again(self, problem: AnswerInvalid) -> None:
         """Ask once more, with what was wrong in the conversation; the problem itself where there is no attempt left, or where the

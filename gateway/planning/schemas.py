@@ -54,6 +54,14 @@ def violation(arguments: str, schema: Mapping[str, Any]) -> str | None:
     return value_violation(value, schema)
 
 
+def is_violated(arguments: str, schema: Mapping[str, Any]) -> bool:
+    """Whether JSON text breaks a schema; nothing breaks one that is of no use."""
+    try:
+        return violation(arguments, schema) is not None
+    except _Unusable:
+        return False
+
+
 def value_violation(value: Any, schema: Mapping[str, Any]) -> str | None:
     """How a value breaks a schema; None when it does not."""
     if not schema:

@@ -11,6 +11,7 @@ TEXT = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 FIRST = (0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0)
 EACH = (0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5)
+OVERHEAD = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 TOKENS = tuple(4**power for power in range(14))
 """The bounds that https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/ advises."""
 GENERATION = ("gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model")
@@ -36,16 +37,24 @@ class Metrics:
         self.http_requests = counter("http_requests", "HTTP answers by route and status", "route", "status")
         self.requests = counter("requests", "Generation requests by outcome", "model", "status")
         self.tokens = counter("tokens", "Tokens by kind", "model", "kind")
-        self.attempted = counter("tool_calls_attempted", "Calls the models began", *turn)
+        self.attempted = counter("tool_calls_attempted", "Calls the models began or tried", *turn)
         self.completed = counter("tool_calls_completed", "Calls that ended whole", *turn)
         self.truncated = counter("tool_calls_truncated", "Calls that the end of the turn cut short", *turn)
         self.refused = counter("tool_calls_refused", "Calls that broke what the request demanded", *turn)
+        self.invalid = counter("tool_calls_schema_invalid", "Whole calls that broke their tool's schema", *turn)
         self.notices = counter("notices", "What was remarkable about turns, by kind", *turn, "kind")
         self.checks = counter("checks", "What holding calls and answers to the request's demands came to", *turn, "step")
         self.duration = standard("server_request_duration_seconds", "From the request to its end", SECONDS, "error_type")
         self.first = standard("server_time_to_first_token_seconds", "From the request to the first event of its turn", FIRST)
         self.each = standard("server_time_per_output_token_seconds", "For each token after the first", EACH)
         self.usage = standard("client_token_usage", "Tokens of one request", TOKENS, "gen_ai_token_type")
+        self.overhead = Histogram(
+            "toolwire_overhead_seconds",
+            "Time of a generation in which neither the engine nor the client was waited for",
+            ("model",),
+            registry=self.registry,
+            buckets=OVERHEAD,
+        )
         self.limited = counter("limited_requests", "Requests that a limit of their key refused", "limit")
         self.uncounted = counter("uncounted_requests", "Requests while the store of limits could not be reached")
         self.guards = counter("guards", "Conversations that a guard for agents changed or reported", "model", "guard")

@@ -1,112 +1,17 @@
-"""Watches one request at a time: counts its events, and says at its end in one log line and in the metrics what happened."""
+"""Says at the end of each request, in one log line and in the metrics, what happened."""
 
 import logging
 import time
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from parsers import Event, Finish, Notice, ToolCallEnd, ToolCallStart
+from typing import TYPE_CHECKING, Any
 
 from .metrics import Metrics
+from .record import Record
+from .tracing import engines
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span
-
     from .spans import Spans
 
-CLIENT_GONE = 499
-"""The status of a request whose client did not wait for an answer."""
 log = logging.getLogger("gateway.requests")
-
-
-class Called(NamedTuple):
-    """A call that a model began. `id`: the model's own, where its format has one. `at`: nanoseconds since 1970."""
-
-    place: int
-    name: str
-    id: str | None
-    at: int
-
-
-@dataclass(slots=True)
-class Record:
-    """What is known of one generation request so far."""
-
-    asked: str = ""
-    """The model's name as the client wrote it."""
-    operation: str = "chat"
-    """chat, text_completion or embeddings."""
-    model: str = "unknown"
-    instead_of: str = ""
-    """The model that was asked for, where another one answers."""
-    key: str | None = None
-    """The name of the API key."""
-    format: str = ""
-    backend: str = ""
-    tool_choice: str = ""
-    tools: int = 0
-    constraint: str = ""
-    guards: tuple[str, ...] = ()
-    """The guards that changed or reported the conversation."""
-    status: int = 200
-    error: str | None = None
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    response_id: str = ""
-    attempted: int = 0
-    completed: int = 0
-    truncated: int = 0
-    refused: int = 0
-    calls: list[Called] = field(default_factory=list)
-    finishes: list[str] = field(default_factory=list)
-    """How the choices ended."""
-    notices: Counter[str] = field(default_factory=Counter)
-    steps: Counter[str] = field(default_factory=Counter)
-    """What holding the turn to the request's demands came to: valid, repaired, retried, reported, failed, declined."""
-    started: float = field(default_factory=time.perf_counter)
-    first: float | None = None
-    span: "Span | None" = None
-    """Where the request is traced: what it is told as."""
-    keeps: bool = False
-    """Whether what the model says is kept, for the trace or for a recording."""
-
-    def count(self, events: Iterable[Event]) -> None:
-        """Take note of what one choice's events tell."""
-        if self.first is None:
-            self.first = time.perf_counter()
-        for event in events:
-            kind = type(event)
-            if kind is ToolCallStart:
-                self._began(event)
-            elif kind is ToolCallEnd:
-                self._ended(event)
-            elif kind is Notice:
-                self.notices[event.kind] += 1  # type: ignore[union-attr]
-            elif kind is Finish:
-                self.finishes.append(event.reason)  # type: ignore[union-attr]
-
-    def failed(self, status: int, error: str) -> None:
-        """The request came to no good end."""
-        self.status, self.error = status, error
-
-    def refuse(self, reason: str) -> None:
-        """The answer breaks what the request demanded."""
-        self.refused += 1
-        log.warning("refused: %s", reason)
-
-    def _began(self, event: Any) -> None:
-        self.attempted += 1
-        self.calls.append(Called(event.index, event.name, event.id, time.time_ns()))
-
-    def _ended(self, event: Any) -> None:
-        if event.complete:
-            self.completed += 1
-        else:
-            self.truncated += 1
 
 
 class Observer:
@@ -124,6 +29,7 @@ class Observer:
     def begin(self, record: Record) -> None:
         """The request is running; the record tells its model."""
         self.metrics.running.labels(record.model).inc()
+        engines.set(record.engines)
         if self.spans is not None:
             record.span, record.keeps = self.spans.begin(record), self.tells_content
 
@@ -152,6 +58,7 @@ class Observer:
             (metrics.completed, record.completed),
             (metrics.truncated, record.truncated),
             (metrics.refused, record.refused),
+            (metrics.invalid, record.invalid),
         ):
             if amount:
                 counter.labels(*turn).inc(amount)
@@ -174,6 +81,8 @@ class Observer:
             metrics.first.labels(*generation).observe(first)
             if record.completion_tokens > 1:
                 metrics.each.labels(*generation).observe((elapsed - first) / (record.completion_tokens - 1))
+        if record.engine_wait and record.error is None:
+            metrics.overhead.labels(record.model).observe(overhead(record, elapsed))
         for kind, amount in (("input", record.prompt_tokens), ("output", record.completion_tokens)):
             if amount:
                 metrics.usage.labels(*generation, kind).observe(amount)
@@ -195,10 +104,18 @@ class Observer:
             "completion_tokens": record.completion_tokens,
             "first_event_ms": first,
             "ms": round(elapsed * 1000, 1),
+            "overhead_ms": round(overhead(record, elapsed) * 1000, 1) if record.engine_wait else None,
+            "engine": record.engines[-1] if record.engines else None,
             "calls": record.completed,
             "calls_truncated": record.truncated or None,
             "calls_refused": record.refused or None,
+            "calls_schema_invalid": record.invalid or None,
             "notices": dict(record.notices) or None,
             "checks": dict(record.steps) or None,
             "guards": list(record.guards) or None,
         }
+
+
+def overhead(record: Record, elapsed: float) -> float:
+    """Seconds of a request in which neither the engine nor the client was waited for."""
+    return max(0.0, elapsed - record.engine_wait - record.client_wait)

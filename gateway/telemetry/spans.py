@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from opentelemetry import context, propagate, trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -18,13 +19,14 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from .logging import request_id, trace_id
-from .observer import CLIENT_GONE, Called, Record
+from .record import CLIENT_GONE, Called, Record
 from .tracing import NOTHING, carried
 
 QUIET = frozenset({"/health", "/v1/health", "/ready", "/metrics"})
 """Asked every few seconds by machines; their spans would hide all others."""
 PATIENCE = 3.0
 """Seconds that the last spans get to leave; the SDK itself would wait for thirty."""
+PORTS = {"http": 80, "https": 443}
 LONGEST = 200
 """Characters of a value that a client may have made up."""
 
@@ -147,7 +149,10 @@ def _of_call(call: Called) -> dict[str, str | int]:
 
 
 def _of_record(record: Record) -> dict[str, Any]:
+    place = urlsplit(record.engines[-1]) if record.engines else None
     known = {
+        "server.address": place.hostname if place else None,
+        "server.port": place.port or PORTS.get(place.scheme) if place else None,
         "gen_ai.response.model": record.model,
         "gen_ai.response.id": record.response_id,
         "gen_ai.response.finish_reasons": record.finishes,
@@ -164,6 +169,7 @@ def _of_record(record: Record) -> dict[str, Any]:
         "toolwire.tool_calls.completed": record.completed,
         "toolwire.tool_calls.truncated": record.truncated,
         "toolwire.tool_calls.refused": record.refused,
+        "toolwire.tool_calls.schema_invalid": record.invalid,
         **{f"toolwire.notices.{kind}": count for kind, count in record.notices.items()},
         **{f"toolwire.checks.{step}": count for step, count in record.steps.items()},
     }

@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 carried: ContextVar[Mapping[str, str]] = ContextVar("carried", default=NOTHING)
 """Headers by which the engine goes on with the trace; set for the time of one generation."""
+engines: ContextVar[list[str] | None] = ContextVar("engines", default=None)
+"""Where the addresses of the engines that are asked are noted down; set likewise."""
 
 
 def open_tracing(endpoint: str | None = None, *, capture_content: bool = False, version: str = "") -> "Spans | None":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gateway.planning.catalog import ModelSpec
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 from gateway.telemetry.recorder import Recorder
 
 from .redaction import Redaction

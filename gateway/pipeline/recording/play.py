@@ -7,7 +7,7 @@ import parsers
 from gateway.chat.events import Piece
 from gateway.errors import AnswerInvalid
 from gateway.rendering import Renderer
-from gateway.telemetry.observer import Record
+from gateway.telemetry.record import Record
 from parsers import Format, Tool
 
 from ..choice import Choice

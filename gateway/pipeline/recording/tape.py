@@ -8,7 +8,7 @@ from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid, GatewayError
 from gateway.planning.catalog import ModelSpec
 from gateway.telemetry.logging import request_id
-from gateway.telemetry.observer import CLIENT_GONE, Record
+from gateway.telemetry.record import CLIENT_GONE, Record
 from gateway.telemetry.recorder import Recorder
 from parsers import Message
 

@@ -17,7 +17,7 @@ class Act:
 
 
 def with_note(request: ChatRequest, note: str) -> ChatRequest:
-    """The request with a note behind its last message, which every chat template shows; without one where a turn is to be continued."""
+    """The request with a note behind its last message, which all templates show; none where a turn is to be continued."""
     if request.continues or not request.messages:
         return request
     *before, last = request.messages

@@ -17,6 +17,7 @@ from gateway.telemetry.logging import JsonFormatter, request_id
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
 from tests.support.planned import WEATHER, asked, hermes_call, scripted
+from tests.support.walk import walk
 
 
 @pytest.fixture
@@ -118,3 +119,64 @@ def test_a_blocked_event_loop_is_seen() -> None:
     lag = metrics.registry.get_sample_value("toolwire_event_loop_lag_seconds")
     assert lag is not None
     assert 0.3 < lag < 5
+
+
+CUT = hermes_call()[:-16]
+BROKEN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": x}}\n</tool_call>'
+NAMELESS = '<tool_call>\n{"arguments": {"city": "Oslo"}, "nam": 3}\n</tool_call>'
+FOREIGN = "<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n</function>"
+
+
+@pytest.mark.parametrize(
+    ("turn", "finish", "expected", "notice"),
+    [
+        (hermes_call(), "stop", {"attempted": 1, "completed": 1}, None),
+        (
+            hermes_call() + "\n" + hermes_call(arguments={"city": 3}),
+            "stop",
+            {"attempted": 2, "completed": 2, "schema_invalid": 1},
+            None,
+        ),
+        (hermes_call("launch"), "stop", {"attempted": 1}, "undeclared"),
+        (BROKEN, "stop", {"attempted": 1}, "malformed"),
+        (NAMELESS, "stop", {}, "literal_marker"),
+        (f"<tool_call>\n{FOREIGN}\n</tool_call>", "stop", {"attempted": 1}, "dialect"),
+        (FOREIGN, "stop", {"attempted": 1}, "dialect"),
+        (CUT, "length", {"attempted": 1, "truncated": 1}, "truncated"),
+        (CUT[:40], "length", {"attempted": 1, "truncated": 1}, "truncated"),
+        ("Hello!", "stop", {}, None),
+    ],
+)
+def test_every_call_that_was_tried_is_counted_once(
+    tmp_path: Path, turn: str, finish: str, expected: dict[str, int], notice: str | None
+) -> None:
+    model = walk(tmp_path, [{"match": None, "text": turn, "finish": finish}])
+    model.events(asked(tools=(WEATHER,)))
+    names = ("attempted", "completed", "truncated", "refused", "schema_invalid")
+    found = {name: model.counted(f"tool_calls_{name}_total", model="scripted", format="hermes") for name in names}
+    assert {name: count for name, count in found.items() if count} == expected
+    if notice is not None:
+        assert model.counted("notices_total", model="scripted", format="hermes", kind=notice) >= 1
+
+
+def test_a_call_that_was_cut_because_only_one_was_asked_for_is_no_truncated_one(tmp_path: Path) -> None:
+    model = walk(tmp_path, hermes_call() + "\n" + hermes_call())
+    model.events(asked(tools=(WEATHER,), parallel_tool_calls=False))
+    assert model.counted("tool_calls_truncated_total", model="scripted", format="hermes") == 0
+
+
+def test_overhead_is_neither_the_engines_time_nor_the_clients(tmp_path: Path, lines: io.StringIO) -> None:
+    metrics = Metrics()
+    spec = scripted(tmp_path, [{"match": None, "pieces": ["a", "b", "c", "d"], "delay_ms": 150}])
+    pipeline = Pipeline(Catalog([spec]), Observer(metrics))
+
+    async def walk_slowly() -> None:
+        async with pipeline.open(asked()) as turn:
+            async for _ in turn:
+                await asyncio.sleep(0.15)  # as a client that reads slowly
+
+    asyncio.run(walk_slowly())
+    (line,) = [json.loads(text) for text in lines.getvalue().splitlines()]
+    assert line["ms"] >= 1200
+    assert 0 < line["overhead_ms"] < 600
+    assert metrics.registry.get_sample_value("toolwire_overhead_seconds_count", {"model": "scripted"}) == 1

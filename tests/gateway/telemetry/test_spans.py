@@ -213,5 +213,7 @@ def test_the_engine_goes_on_with_the_clients_trace(tmp_path: Path, traceparent: 
     assert streamed["traceparent"] == asked_shortly["traceparent"]
     assert streamed["traceparent"].startswith(f"00-{trace:032x}-{chat_span:016x}-")
     assert streamed.get("tracestate") == ("vendor=1" if continued else None)
+    assert of(chat)["server.address"] == "127.0.0.1"
+    assert f"127.0.0.1:{of(chat)['server.port']}" == streamed["host"]
     assert len(after) == 2
     assert not any("traceparent" in headers for headers in after), "the generation is over"

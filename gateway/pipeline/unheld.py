@@ -1,0 +1,44 @@
+"""Counts whole calls that break the schema of a tool that nothing holds them to: the client gets them all the same."""
+
+from collections.abc import Collection, Iterable
+
+from gateway.chat.plan import Plan
+from gateway.planning import schemas
+from gateway.telemetry.record import Record
+from parsers import Event, ToolCallArguments, ToolCallEnd, ToolCallStart
+
+LONGEST = 64 * 1024
+"""Characters of arguments that are looked at: it is done while everybody waits."""
+
+
+class Unheld:
+    """Watches one choice. `held`: names of tools whose calls are checked elsewhere."""
+
+    def __init__(self, plan: Plan, held: Collection[str], record: Record) -> None:
+        self._schemas = {tool.name: tool.parameters for tool in plan.tools if tool.parameters and tool.name not in held}
+        self._record = record
+        self._name = ""
+        self._fragments: list[str] | None = None
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to watch."""
+        return bool(self._schemas)
+
+    def see(self, events: Iterable[Event]) -> None:
+        """To be told of all events, in order."""
+        for event in events:
+            kind = type(event)
+            if kind is ToolCallArguments:
+                if self._fragments is not None:
+                    self._fragments.append(event.fragment)  # type: ignore[union-attr]
+            elif kind is ToolCallStart:
+                self._name = event.name  # type: ignore[union-attr]
+                self._fragments = [] if self._name in self._schemas else None
+            elif kind is ToolCallEnd and self._fragments is not None:
+                if event.complete:  # type: ignore[union-attr]
+                    self._check("".join(self._fragments) or "{}")
+                self._fragments = None
+
+    def _check(self, arguments: str) -> None:
+        if len(arguments) <= LONGEST and schemas.is_violated(arguments, self._schemas[self._name]):
+            self._record.invalid += 1
