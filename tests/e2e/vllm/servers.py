@@ -112,13 +112,13 @@ def vllm_serving(name: str, logs: Path) -> Iterator[str]:
 
 
 @contextmanager
-def gateway_serving(models: Sequence[Mapping[str, Any]], logs: Path) -> Iterator[str]:
-    """The address of the gateway in front of these model entries, started as an operator would start it."""
+def gateway_serving(models: Sequence[Mapping[str, Any]], logs: Path, options: Sequence[str] = ()) -> Iterator[str]:
+    """The address of the gateway in front of these model entries, started as an operator would start it with these options."""
     port = free_port()
     config = logs / f"toolwire-{port}.yaml"
     config.write_text(yaml.safe_dump({"server": {"host": "127.0.0.1", "port": port}, "models": list(models)}, allow_unicode=True))
     url = f"http://127.0.0.1:{port}"
-    command = (sys.executable, "-m", "gateway", "serve", "--config", str(config))
+    command = (sys.executable, "-m", "gateway", "serve", "--config", str(config), *options)
     log = logs / f"gateway-{port}.log"
     with served(command, ready=f"{url}/ready", log=log, environment={}, patience=GATEWAY_PATIENCE):
         yield url
