@@ -35,6 +35,14 @@ test-vllm: $(VENV)/.dev ## run the suite on a real vLLM on this machine's CPU (i
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m vllm $(ENGINE) $(ARGS)
 
+test-scale: $(VENV)/.dev ## hold 1000 answers of a real vLLM against what was demanded (ARGS="embedded --requests 200" chooses)
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.scale $(or $(ARGS),vllm --requests 1000 --fuzz 100)
+
+bench-first-token: $(VENV)/.dev ## measure what a constraint adds to the first token on a real vLLM (ARGS="--tools 1,100")
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" PYTHONPATH=. $(BIN)/python benchmarks/first_token.py $(ARGS)
+
 test-tokenizers: $(VENV)/.dev ## run the safety tests of prompts over many real vocabularies (fetches them once)
 	@$(BIN)/python -m pytest -m tokenizers tests/gateway/rendering $(ARGS)
 

@@ -99,13 +99,13 @@ def served(command: Sequence[str], *, ready: str, log: Path, environment: Mappin
 
 
 @contextmanager
-def vllm_serving(name: str, logs: Path) -> Iterator[str]:
-    """The address of a real vLLM that serves the model `name` (`random` or `copycat`)."""
+def vllm_serving(name: str, logs: Path, options: Sequence[str] = ()) -> Iterator[str]:
+    """The address of a real vLLM that serves the model of this name; `options` overrule those that are always given."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     module = ("-m", "vllm.entrypoints.openai.api_server")
     where = (f"--model={install.model_folder(name)}", f"--served-model-name={name}", "--host=127.0.0.1", f"--port={port}")
-    command = (str(install.engine_python()), *module, *where, *ENGINE_OPTIONS)
+    command = (str(install.engine_python()), *module, *where, *ENGINE_OPTIONS, *options)
     log = logs / f"vllm-{name}.log"
     with served(command, ready=f"{url}/health", log=log, environment=ENGINE_ENVIRONMENT, patience=ENGINE_PATIENCE):
         yield url
