@@ -8,7 +8,7 @@ import msgspec
 
 from gateway.chat.events import Piece, TokenLogprob, Usage
 from gateway.chat.plan import Plan
-from gateway.errors import BackendError, BackendGarbled
+from gateway.errors import BackendError, BackendGarbled, BackendRefused
 
 from .http import error_text
 from .sse import SSEDecoder
@@ -82,7 +82,7 @@ class CompletionsReader:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise BackendGarbled(f"The engine sent a chunk that cannot be read ({error}).") from None
         if chunk.error is not None:
-            raise BackendError(f"The engine failed while it generated: {error_text(chunk.error)}")
+            raise _failure(chunk.error)
         pieces = [self._piece(choice) for choice in chunk.choices]
         if chunk.usage is not None:
             pieces.append(Piece(0, "", usage=_usage(chunk.usage)))
@@ -98,6 +98,14 @@ class CompletionsReader:
         logprobs = _logprobs(choice.logprobs, self._top or 0) if choice.logprobs is not None else None
         stop = choice.stop_reason if isinstance(choice.stop_reason, str) else None
         return Piece(choice.index, choice.text, choice.token_ids, choice.finish_reason, None, logprobs, stop)
+
+
+def _failure(error: Any) -> BackendError:
+    """What an error inside a stream is. vLLM finds some faults of the request, such as a bias of no token, only there."""
+    told = error if isinstance(error, dict) else {}
+    if told.get("code") in (400, 422):
+        return BackendRefused(error_text(error), param=told.get("param"), status=told["code"])
+    return BackendError(f"The engine failed while it generated: {error_text(error)}")
 
 
 def _usage(usage: _Usage) -> Usage:

@@ -314,6 +314,14 @@ def test_an_error_inside_a_200_stream(run, kit):
     assert "Internal server error" in found.message
 
 
+def test_a_request_refused_inside_a_200_stream(run, kit):
+    error = b'data: {"error": {"message": "no token 9 in logit_bias", "param": "logit_bias", "code": 400}}\n\n'
+    found = error_of(run, kit, Engine([error, DONE]))
+    assert type(found) is BackendRefused
+    assert (found.status, found.type, found.param) == (400, "invalid_request_error", "logit_bias")
+    assert found.message == "no token 9 in logit_bias"
+
+
 @pytest.mark.parametrize(
     "blocks",
     [
