@@ -14,6 +14,7 @@ from gateway.settings import AnyModel, Settings
 from gateway.store import open_keyring, open_limiter, open_store
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
+from gateway.telemetry.otlp_metrics import open_metrics_sender
 from gateway.telemetry.tracing import open_tracing
 
 from .assembly import Assembled, assemble, open_backend
@@ -41,6 +42,7 @@ class House:
         self._admission = Admission(limiter, self.metrics, on_failure=settings.auth.on_store_failure)
         told = settings.telemetry
         self.spans = open_tracing(told.otlp_endpoint, capture_content=told.capture_content, version=its_version())
+        self._sender = open_metrics_sender(told.otlp_endpoint, self.metrics.registry, its_version())
         self.recorder = open_recorder(settings, self.metrics)
         recordings = recordings_for(settings, self.recorder) if self.recorder else None
         self.pipeline = Pipeline(self.catalog, Observer(self.metrics, self.spans), self._admission, recordings)
@@ -53,6 +55,8 @@ class House:
 
     async def __aenter__(self) -> Self:
         self._watch = asyncio.create_task(self.metrics.loop_lag.watch())
+        if self._sender is not None:
+            self._sender.start()
         try:
             for model in self.settings.models:
                 await self._serve(model)
@@ -78,10 +82,8 @@ class House:
         if self.keyring is not None:
             await self.keyring.close()
         self._backends.clear()
-        if self.spans is not None:
-            await asyncio.to_thread(self.spans.close)
-        if self.recorder is not None:
-            await asyncio.to_thread(self.recorder.close)
+        last = [one.close for one in (self.spans, self._sender, self.recorder) if one is not None]
+        await asyncio.gather(*map(asyncio.to_thread, last))
 
     async def _serve(self, model: AnyModel) -> None:
         backend = await open_backend(model, self.metrics)

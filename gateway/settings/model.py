@@ -96,7 +96,7 @@ class AuthSettings(Section):
 
 
 class TelemetrySettings(Section):
-    """To whom traces are told. The standard OTEL_* variables work too. Metrics need no setting: they are at /metrics."""
+    """To whom traces and metrics are told. The standard OTEL_* variables work too. For Prometheus nothing need be set."""
 
     otlp_endpoint: str | None = Field(default=None, repr=False)
     """Address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://127.0.0.1:4318."""

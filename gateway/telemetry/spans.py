@@ -1,10 +1,9 @@
 """The spans of a request, after OpenTelemetry's conventions for HTTP servers and for generative AI.
 
-Everything is written when a request begins and when it ends; a chunk costs nothing. The only module that imports OpenTelemetry.
+Everything is written when a request begins and when it ends; a chunk costs nothing.
 https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,13 +12,13 @@ from urllib.parse import urlsplit
 
 from opentelemetry import context, propagate, trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from .logging import request_id, trace_id
 from .record import CLIENT_GONE, Called, Record
+from .resource import resource_of
 from .tracing import NOTHING, carried
 
 QUIET = frozenset({"/health", "/v1/health", "/ready", "/metrics"})
@@ -33,10 +32,7 @@ LONGEST = 200
 
 def provider_for(url: str | None, version: str) -> TracerProvider:
     """Spans in batches to a collector, at this address or at the environment's."""
-    known = {"service.version": version}
-    if "OTEL_SERVICE_NAME" not in os.environ and "service.name=" not in os.environ.get("OTEL_RESOURCE_ATTRIBUTES", ""):
-        known["service.name"] = "toolwire"
-    provider = TracerProvider(resource=Resource.create(known), shutdown_on_exit=False)
+    provider = TracerProvider(resource=resource_of(version), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=url)))
     return provider
 

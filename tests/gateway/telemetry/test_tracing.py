@@ -16,13 +16,16 @@ from typing import Any
 import httpx
 import pytest
 
+from gateway.telemetry.metrics import Metrics
+from gateway.telemetry.otlp_metrics import open_metrics_sender
 from gateway.telemetry.tracing import open_tracing
 from tests.support.planned import hermes_call
-from tests.support.server import replay_model, serving
+from tests.support.server import replay_model, serving, wait_for
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TURNS = [{"match": "call", "text": hermes_call()}, {"match": None, "text": "Hello!"}]
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
+GENERATION = {"gen_ai_operation_name": "chat", "gen_ai_provider_name": "replay", "gen_ai_request_model": "scripted"}
 ROOT = Path(__file__).parents[3]
 
 
@@ -54,11 +57,20 @@ class Collector:
         from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
         found: dict[str, Any] = {}
-        for body in self.bodies:
-            for group in ExportTraceServiceRequest.FromString(body).resource_spans:
+        for path, body in zip(self.paths, self.bodies, strict=True):
+            for group in ExportTraceServiceRequest.FromString(body).resource_spans if path == "/v1/traces" else ():
                 found["resource"] = _values(group.resource.attributes)
                 found |= {span.name: span for scope in group.scope_spans for span in scope.spans}
         return found
+
+    def metrics(self) -> dict[str, Any]:
+        """The metrics of the last report by name, and the resource under `resource`."""
+        from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+
+        reports = [body for path, body in zip(self.paths, self.bodies, strict=True) if path == "/v1/metrics"]
+        (group,) = ExportMetricsServiceRequest.FromString(reports[-1]).resource_metrics
+        named = {metric.name: metric for scope in group.scope_metrics for metric in scope.metrics}
+        return {"resource": _values(group.resource.attributes), **named}
 
 
 def _values(attributes: Any) -> dict[str, Any]:
@@ -96,7 +108,7 @@ def test_a_streamed_request_reaches_the_collector(
         gateway.post({"model": "unknown", "messages": [{"role": "user", "content": "x"}]}, headers=headers)
         assert httpx.get(f"{gateway.url}/health").status_code == 200
     first = json.loads(answer.text.split("\n\n")[0].removeprefix("data: "))
-    assert set(collector.paths) == {"/v1/traces"}
+    assert set(collector.paths) == {"/v1/traces", "/v1/metrics"}
     spans = collector.spans()
     assert spans.pop("resource")["service.name"] == "toolwire"
     assert set(spans) == {"POST /v1/chat/completions", "chat scripted"}, "health is asked too often to be told"
@@ -132,13 +144,55 @@ def test_the_environment_turns_tracing_on(tmp_path: Path, collector: Collector) 
     spans = collector.spans()
     assert spans.pop("resource")["service.name"] == "mine"
     assert set(spans) == {"POST /v1/chat/completions", "chat scripted"}
-    assert set(collector.paths) == {"/v1/traces"}
+    assert set(collector.paths) == {"/v1/traces", "/v1/metrics"}
 
 
-@pytest.mark.parametrize("off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}])
-def test_the_environment_turns_tracing_off(off: dict[str, str]) -> None:
+def test_metrics_reach_the_collector_as_prometheus_has_them(tmp_path: Path, collector: Collector) -> None:
+    settings = {"models": [replay_model(tmp_path, TURNS)], "telemetry": {"otlp_endpoint": collector.url}}
+    with environment(OTEL_TRACES_EXPORTER="none", OTEL_METRIC_EXPORT_INTERVAL="200"), serving(settings) as gateway:
+        for text in ("call", "hi"):
+            gateway.post({"model": "scripted", "messages": [{"role": "user", "content": text}], "tools": [TOOL]})
+        began = len(collector.paths)
+        assert wait_for(lambda: len(collector.paths) > began + 1, 10), "they are sent again and again"
+        registry = gateway.app.house.metrics.registry
+        seconds = registry.get_sample_value("gen_ai_server_request_duration_seconds_sum", GENERATION | {"error_type": ""})
+    assert set(collector.paths) == {"/v1/metrics"}
+    metrics = collector.metrics()
+    assert metrics["resource"]["service.name"] == "toolwire"
+    (point,) = metrics["gen_ai.server.request.duration"].histogram.data_points
+    assert _values(point.attributes) == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "replay",
+        "gen_ai.request.model": "scripted",
+    }
+    assert (point.count, point.sum) == (2, seconds)
+    assert sum(point.bucket_counts) == 2
+    assert len(point.bucket_counts) == len(point.explicit_bounds) + 1
+    assert not point.HasField("min")
+    assert metrics["gen_ai.server.request.duration"].unit == "s"
+    assert {"gen_ai.server.time_to_first_token", "gen_ai.client.token.usage"} <= set(metrics)
+    (calls,) = metrics["toolwire.tool_calls_completed"].sum.data_points
+    assert (calls.as_double, _values(calls.attributes)) == (1, {"model": "scripted", "format": "hermes"})
+    assert metrics["toolwire.tool_calls_completed"].sum.is_monotonic
+    assert metrics["toolwire.event_loop_lag"].gauge.data_points
+
+
+@pytest.mark.parametrize(
+    ("off", "traces", "metrics"),
+    [
+        ({"OTEL_SDK_DISABLED": "true"}, False, False),
+        ({"OTEL_TRACES_EXPORTER": "none"}, False, True),
+        ({"OTEL_METRICS_EXPORTER": "none"}, True, False),
+    ],
+)
+def test_the_environment_turns_a_signal_off(off: dict[str, str], traces: bool, metrics: bool) -> None:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
     with environment(**off):
-        assert open_tracing("http://127.0.0.1:9") is None
+        spans = open_tracing("http://127.0.0.1:9")
+        assert (spans is not None) is traces
+        assert (open_metrics_sender("http://127.0.0.1:9", Metrics().registry, "") is not None) is metrics
+        if spans is not None:
+            spans.close()
 
 
 def test_a_collector_that_is_not_there_holds_nothing_up(tmp_path: Path) -> None:
