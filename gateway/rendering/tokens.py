@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 
 from .memory import Remembered
 from .opening import is_thinking
+from .patterns import any_of
 from .placeholders import CLOSE, END, OPEN, placeholder, restored
 from .sharing import Shared
 
@@ -96,10 +97,9 @@ class PromptEncoder:
         self._ordinary = ordinary
         self._agrees = False
         self._ids = frozenset(control.id for control in controls.values())
-        names = "|".join(re.escape(name) for name in sorted(controls, key=len, reverse=True))
-        self._control = re.compile(names or r"(?!)")
+        self._control = re.compile(any_of(controls))
         # our own characters are hidden too, so that a client cannot forge them
-        self._hidden = re.compile(f"{names}|[{OPEN}{CLOSE}{END}]" if names else f"[{OPEN}{CLOSE}{END}]")
+        self._hidden = re.compile(any_of([*controls, OPEN, CLOSE, END]))
 
     @classmethod
     def of_tokenizer(cls, tokenizer_json: str, *, literals: str) -> "PromptEncoder":
@@ -129,7 +129,7 @@ class PromptEncoder:
         """For an engine that encodes. It never makes a special token of a text, but always an added one, so that a client's is
         encoded in two pieces."""
         added = {text: number for text, number in tokens.added.items() if is_control(text, False, literals)}
-        spelled = re.compile("|".join(map(re.escape, sorted(added, key=len, reverse=True))) or r"(?!)")
+        spelled = re.compile(any_of(added))
 
         def plain(text: str) -> list[int]:
             cuts = [match.start() + 1 for match in spelled.finditer(text)]
