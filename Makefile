@@ -50,7 +50,7 @@ test-clients: $(VENV)/.dev ## run the official clients and the frameworks agains
 	@$(call clients,sdks,$(CLIENTS)/test_sdks.py)
 
 test-clients-all: $(VENV)/.dev ## also run the coding agents, such as Codex and Claude Code (installs them once)
-	@$(call clients,sdks agents,$(CLIENTS))
+	@$(call clients,sdks frameworks agents,$(CLIENTS))
 
 check: format-check lint types contracts test ## everything that must hold before a change lands
 

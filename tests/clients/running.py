@@ -74,6 +74,11 @@ def home_in(folder: Path, client: Client) -> Path:
     return folder / re.sub(r"\W+", "-", client.key).strip("-")
 
 
+def unexplained(lines: Sequence[Line]) -> list[Line]:
+    """The failures that are not known to be the client's own."""
+    return [line for line in lines if line["ok"] is False and not line.get("known")]
+
+
 def read_results() -> list[Line]:
     """The lines of the last run of each client."""
     return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()] if RESULTS.exists() else []

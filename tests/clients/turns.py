@@ -22,17 +22,42 @@ def call(name: str, /, **arguments: Any) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
+def step(tool: str, **arguments: Any) -> str:
+    """A step of DSPy's agent."""
+    return json.dumps({"next_thought": "I will.", "next_tool_name": tool, "next_tool_args": arguments})
+
+
 PERSON = {"name": "Anna", "age": 31}
-TURNS: list[dict[str, Any]] = [
-    {"role": "tool", "match": SECRET, "text": f"The file says that the code is {SECRET}."},
-    {"role": "tool", "match": "degrees", "text": "It has 7 degrees."},
-    {"role": "tool", "match": "pong", "text": "The server is up."},
-    {"role": "tool", "match": None, "text": "The tool did not give what was expected."},
+ENDINGS = [(SECRET, f"The file says that the code is {SECRET}."), ("degrees", "It has 7 degrees."), ("pong", "The server is up.")]
+"""What is answered to the results of the tools."""
+CALLS = [
     {"match": "Oslo and Rome", "text": f"{call('get_weather', city='Oslo')}\n{call('get_weather', city='Rome')}"},
     {"match": "weather in Oslo", "text": "I will look.\n" + call("get_weather", city="Oslo")},
     {"match": "read notes.txt", "text": call("read_file", path="notes.txt")},
     {"match": "ping the server", "text": call("ping")},
+]
+TURNS: list[dict[str, Any]] = [
+    # Marvin wants every answer as a call, and smolagents too, which tells results as the user; DSPy's agent works in texts.
+    *(
+        {"role": "tool", "match": f"Task: .*{told}", "text": call("MarkTaskSuccessful_task", result=text)}
+        for told, text in ENDINGS
+    ),
+    *({"role": "tool", "match": told, "text": text} for told, text in ENDINGS),
+    {"role": "tool", "match": None, "text": "The tool did not give what was expected."},
+    *({"match": rf"Observation:\s.*{told}", "text": call("final_answer", answer=text)} for told, text in ENDINGS),
+    {"match": f"(?s){SECRET}.*`next_tool_args`", "text": step("finish")},
+    {"match": "(?s)read notes.txt.*`next_tool_args`", "text": step("read_file", path="notes.txt")},
+    {"match": f"(?s){SECRET}.*`answer`", "text": json.dumps({"reasoning": "It is in the file.", "answer": SECRET})},
+    {"match": "Task: .*Anna", "text": call("MarkTaskSuccessful_task", result=PERSON)},
+    # Semantic Kernel puts the plugin's name before its functions'.
+    *(
+        {**turn, "match": f"Plugin P: .*{turn['match']}", "text": turn["text"].replace('"name": "', '"name": "P-')}
+        for turn in CALLS
+    ),
+    *CALLS,
     {"match": "Anna by a call", "text": call("final_result", **PERSON)},
+    {"match": "Anna as a Person|You must format", "text": call("Person", **PERSON)},
+    {"match": "Anna as a PartialPerson", "text": call("PartialPerson", **PERSON)},
     {"match": "Anna", "text": json.dumps(PERSON)},
     {"match": "two and two", "text": "<think>\nTwo and two are four.\n</think>\n\nFour."},
     {"match": None, "text": "Hello!"},
