@@ -24,7 +24,7 @@ from .instead import elsewhere, fits, notice
 from .recorded import Fits, recorded
 from .recording import Recordings
 from .running import Running
-from .traced import content_attributes, request_attributes
+from .traced import content_attributes, request_attributes, result_events
 from .turn import Turn
 
 __all__ = ["Pipeline", "Turn"]
@@ -138,6 +138,8 @@ class Pipeline:
         _note_plan(record, plan)
         if record.span is not None:
             record.span.set_attributes(request_attributes(plan))
+            for event in result_events(request):
+                record.span.add_event("toolwire.tool_result", event)
         return Turn(spec, plan, record, self.running, recording=self._recordings.of(spec, record) if self._recordings else None)
 
 

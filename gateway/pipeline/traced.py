@@ -6,6 +6,7 @@ from typing import Any
 
 from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest
+from gateway.telemetry.otlp import clean
 from parsers import Message
 
 Json = dict[str, Any]
@@ -20,6 +21,19 @@ def request_attributes(plan: Plan) -> Json:
     known["gen_ai.request.choice.count"] = sampling.n if sampling.n > 1 else None
     known["gen_ai.output.type"] = "text" if plan.request.response_format.kind == "text" else "json"
     return {key: value for key, value in known.items() if isinstance(value, int | float | str)}
+
+
+def result_events(request: ChatRequest) -> Iterator[Json]:
+    """Which results of tools the request brings: those behind the last turn, by their calls' ids and names, and their lengths."""
+    names: dict[Any, str] = {}
+    results: list[Mapping[str, Any]] = []
+    for message in request.messages:
+        results = [*results, message] if message["role"] == "tool" else []
+        names |= {call.get("id"): str((call.get("function") or {}).get("name")) for call in message.get("tool_calls") or ()}
+    for result in results:
+        length = sum(map(len, _texts(result.get("content"))))
+        told = {"gen_ai.tool.call.id": result.get("tool_call_id"), "gen_ai.tool.name": names.get(result.get("tool_call_id"))}
+        yield {**{key: clean(str(value)) for key, value in told.items() if value}, "toolwire.tool_result.characters": length}
 
 
 def content_attributes(request: ChatRequest, answers: Iterable[tuple[Message, str]]) -> Json:

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .metrics import Metrics
@@ -25,6 +26,10 @@ class Observer:
     def tells_content(self) -> bool:
         """Whether spans hold what was said."""
         return self.spans is not None and self.spans.capture_content
+
+    def executing(self, tool: str) -> AbstractContextManager[None]:
+        """The time in which the gateway itself runs a tool."""
+        return nullcontext() if self.spans is None else self.spans.executing(tool)
 
     def begin(self, record: Record) -> None:
         """The request is running; the record tells its model."""

@@ -17,6 +17,8 @@ ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
 INSTALL = "install toolwire[otel]"
 HTTP = "http/protobuf"
+LONGEST = 200
+"""Characters of a value that a client may have made up."""
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
@@ -59,3 +61,8 @@ def _url(signal: Signal, endpoint: str | None) -> str | None:
     if endpoint is None:
         return None
     return endpoint.rstrip("/").removesuffix("/v1/traces") + f"/v1/{signal}"
+
+
+def clean(text: str) -> str:
+    """Text that can be sent, and is no longer than it is worth."""
+    return text[:LONGEST].encode("utf-8", "replace").decode()

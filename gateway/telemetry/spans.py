@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from .logging import request_id, trace_id
+from .otlp import clean
 from .record import CLIENT_GONE, Called, Record
 from .resource import resource_of
 from .tracing import NOTHING, carried
@@ -26,8 +27,6 @@ QUIET = frozenset({"/health", "/v1/health", "/ready", "/metrics"})
 PATIENCE = 3.0
 """Seconds that the last spans get to leave; the SDK itself would wait for thirty."""
 PORTS = {"http": 80, "https": 443}
-LONGEST = 200
-"""Characters of a value that a client may have made up."""
 
 
 def provider_for(url: str | None, version: str) -> TracerProvider:
@@ -67,6 +66,14 @@ class Spans:
             trace_id.reset(token)
             _answered(span, status())
             span.end()
+
+    @contextmanager
+    def executing(self, tool: str) -> Iterator[None]:
+        """The span of a tool that the gateway itself runs. Those of clients run where nothing is known of their time."""
+        name = clean(tool)
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "extension"}
+        with self._tracer.start_as_current_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes):
+            yield
 
     def begin(self, record: Record) -> Span:
         """A generation's own span; the engine is told of it in `carried`."""
@@ -170,8 +177,3 @@ def _of_record(record: Record) -> dict[str, Any]:
         **{f"toolwire.checks.{step}": count for step, count in record.steps.items()},
     }
     return {key: value for key, value in known.items() if value}
-
-
-def clean(text: str) -> str:
-    """Text that can be sent, and is no longer than it is worth."""
-    return text[:LONGEST].encode("utf-8", "replace").decode()

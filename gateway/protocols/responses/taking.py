@@ -60,7 +60,7 @@ async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) ->
                 raise
             chat = replace(chat, tools=asked.tools.tools)
             turn = await enter(chat)
-        yield Turns(turn, (chat, asked.tools), encoder, enter)
+        yield Turns(turn, (chat, asked.tools), encoder, enter, executing=pipeline.observer.executing)
 
 
 @dataclass(frozen=True, slots=True)

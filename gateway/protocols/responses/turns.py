@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -22,11 +23,20 @@ Enter = Callable[[ChatRequest], Awaitable[Turn]]
 class Turns:
     """Iterated like a single turn. Only a response whose tools are searched here has more than one."""
 
-    def __init__(self, first: Turn, request: tuple[ChatRequest, ToolSet], encoder: StreamEncoder, enter: Enter) -> None:
+    def __init__(
+        self,
+        first: Turn,
+        request: tuple[ChatRequest, ToolSet],
+        encoder: StreamEncoder,
+        enter: Enter,
+        *,
+        executing: Callable[[str], AbstractContextManager[None]],
+    ) -> None:
         self._turn = first
         self._chat, self._tools = request
         self._encoder = encoder
         self._enter = enter
+        self._executing = executing
         self._spent = Usage(0, 0)
         self._searches = 0
         self.warnings: Sequence[str] = first.warnings
@@ -78,7 +88,8 @@ class Turns:
         given = json_object(call.arguments)
         query = given.get("query")
         text = query if isinstance(query, str) else " ".join(str(value) for value in given.values())
-        names = await asyncio.to_thread(search, text, self._tools.deferred)
+        with self._executing(call.name):
+            names = await asyncio.to_thread(search, text, self._tools.deferred)
         shown = shown_together([self._tools.deferred[name] for name in names])
         for name in names:
             self._tools.load(name)

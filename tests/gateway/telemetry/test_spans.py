@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,11 @@ class Traced:
 
     def take(self, *words: str, **fields: Any) -> ReadableSpan:
         """The span of one request, read to its end (or to its failure)."""
+        messages = fields.pop("messages", None)
 
         async def walk() -> None:
-            async with self.pipeline.open(asked(*words, **fields)) as turn:
+            request = replace(asked(*words, **fields), messages=messages) if messages else asked(*words, **fields)
+            async with self.pipeline.open(request) as turn:
                 turn.answered_as("chatcmpl-1")
                 async for _ in turn:
                     pass
@@ -217,3 +220,26 @@ def test_the_engine_goes_on_with_the_clients_trace(tmp_path: Path, traceparent: 
     assert f"127.0.0.1:{of(chat)['server.port']}" == streamed["host"]
     assert len(after) == 2
     assert not any("traceparent" in headers for headers in after), "the generation is over"
+
+
+def test_results_that_a_request_brings_are_events(tmp_path: Path) -> None:
+    traced = Traced(tmp_path, "It rains.")
+
+    def call(number: int, name: str) -> dict[str, Any]:
+        return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+    messages = (
+        {"role": "user", "content": "weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [call(0, "get_time")]},
+        {"role": "tool", "tool_call_id": "call_0", "content": "an earlier one"},
+        {"role": "assistant", "content": None, "tool_calls": [call(1, "get_weather"), call(2, "get_time")]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "secret rain"},
+        {"role": "tool", "tool_call_id": "call_2", "content": [{"type": "text", "text": "noon"}]},
+    )
+    span = traced.take(tools=(WEATHER, TIME), messages=messages)
+    assert [event.name for event in span.events] == ["toolwire.tool_result"] * 2
+    assert [dict(event.attributes or {}) for event in span.events] == [
+        {"gen_ai.tool.call.id": "call_1", "gen_ai.tool.name": "get_weather", "toolwire.tool_result.characters": 11},
+        {"gen_ai.tool.call.id": "call_2", "gen_ai.tool.name": "get_time", "toolwire.tool_result.characters": 4},
+    ]
+    assert "secret" not in span.to_json()

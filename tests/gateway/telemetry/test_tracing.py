@@ -136,6 +136,24 @@ def test_other_protocols_tell_their_ids_too(tmp_path: Path, collector: Collector
     assert spans["chat scripted"].parent_span_id == spans[f"POST {path}"].span_id
 
 
+def test_a_search_by_the_gateway_is_the_one_tool_that_it_executes(tmp_path: Path, collector: Collector) -> None:
+    pytest.importorskip("bm25s")
+    turns = [
+        {"match": "No tool", "role": "tool", "text": "None."},
+        {"match": None, "text": hermes_call("tool_search", {"query": "x"})},
+    ]
+    settings = {"models": [replay_model(tmp_path, turns)], "telemetry": {"otlp_endpoint": collector.url}}
+    with serving(settings) as gateway:
+        tools = [{"type": "tool_search"}, {"type": "function", "name": "mail", "defer_loading": True}]
+        body = {"model": "scripted", "input": "hi", "tools": tools}
+        assert httpx.post(f"{gateway.base_url}/responses", json=body, timeout=30).json()["status"] == "completed"
+    spans = collector.spans()
+    assert set(spans) - {"resource"} == {"POST /v1/responses", "chat scripted", "execute_tool tool_search"}
+    run = spans["execute_tool tool_search"]
+    assert run.parent_span_id == spans["POST /v1/responses"].span_id
+    assert _values(run.attributes)["gen_ai.operation.name"] == "execute_tool"
+
+
 def test_the_environment_turns_tracing_on(tmp_path: Path, collector: Collector) -> None:
     """And nothing else: the framework would tell its own, given the chance."""
     wanted = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "FASTAPI_OTEL_AUTO_CONFIGURE": "true", "OTEL_SERVICE_NAME": "mine"}
