@@ -146,7 +146,8 @@ class StreamEncoder:
         match event:
             case ContentDelta():
                 opened = "" if self._kind == self._text else self._begin(self._text)
-                return opened + (self._delta_with_logprobs(event.text) if self._logprobs else self._delta(event.text))
+                told = self._logprobs and self._kind == "message"
+                return opened + (self._delta_with_logprobs(event.text) if told else self._delta(event.text))
             case ToolCallArguments():
                 return self._delta(event.fragment if self._input is None else self._input.feed(event.fragment))
             case ReasoningDelta():

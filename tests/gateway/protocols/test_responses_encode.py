@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import pytest
@@ -27,7 +27,15 @@ from parsers import ContentDelta, Event, Finish, Notice, ReasoningDelta, ToolCal
 
 USAGE = Usage(prompt_tokens=10, completion_tokens=5, cached_tokens=4, reasoning_tokens=2)
 EVENTS: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
-TARGETS = {"crm__get": Target("get", "crm"), "run": Target("run", kind="custom")}
+TARGETS = {
+    "crm__get": Target("get", "crm"),
+    "run": Target("run", kind="custom"),
+    "find": Target("tool_search", kind="server_search"),
+    "ask": Target("tool_search", kind="client_search"),
+}
+FOUND = [{"type": "function", "name": "get_weather", "description": "d", "parameters": {}, "strict": True, "defer_loading": True}]
+Read = list[Batch] | None
+"""What one read of the engine gave; None: the gateway has searched."""
 
 
 def shape(**wishes: Any) -> Shape:
@@ -50,74 +58,94 @@ def frames(text: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def streamed(shape: Shape, reads: Sequence[Sequence[Batch]]) -> list[dict[str, Any]]:
+def streamed(shape: Shape, reads: Sequence[Read]) -> list[dict[str, Any]]:
     encoder = StreamEncoder(shape)
-    return frames(b"".join([encoder.opening(), *(encoder.encode(batches) for batches in reads), encoder.closing(USAGE)]))
+    return frames(b"".join([encoder.opening(), *(written(encoder, read) for read in reads), encoder.closing(USAGE)]))
+
+
+def written(encoder: StreamEncoder, read: Read) -> bytes:
+    if read is not None:
+        return encoder.encode(read)
+    encoder.found(FOUND)
+    return b""
 
 
 def one(*events: Event, **wishes: Any) -> list[dict[str, Any]]:
     return streamed(shape(**wishes), [[Batch(0, [event])] for event in events])
 
 
-def whole(shape: Shape, reads: Sequence[Sequence[Batch]]) -> dict[str, Any]:
-    """The answer in one piece, from all events at once."""
+def whole(shape: Shape, reads: Sequence[Read]) -> dict[str, Any]:
+    """The answer in one piece, from all events between two searches at once."""
     encoder = StreamEncoder(shape)
-    encoder.encode([batch for batches in reads for batch in batches])
+    for searched, group in groupby(reads, lambda read: read is None):
+        if searched:
+            encoder.found(FOUND)
+        else:
+            encoder.encode([batch for read in group for batch in read or ()])
     encoder.conclude(USAGE)
     return {**encoder.result, "completed_at": None}
 
 
 @st.composite
-def turns(draw: st.DrawFn) -> list[Event]:
+def turns(draw: st.DrawFn) -> list[Event | None]:
+    """A turn's events; None behind those of a search by the gateway."""
     text = st.text(min_size=1, max_size=5)
     words = st.lists(st.one_of(st.builds(ContentDelta, text), st.builds(ReasoningDelta, text)), max_size=4)
-    events: list[Event] = [*draw(words)]
+    events: list[Event | None] = [*draw(words)]
     count = draw(st.integers(0, 3))
     for index in range(count):
         whole_call = index < count - 1 or draw(st.booleans())
-        name = draw(st.sampled_from(["f", "crm__get", "run"]))
+        name = draw(st.sampled_from(["f", "crm__get", "run", "find", "ask"]))
         events.append(ToolCallStart(index, name, None))
         fragments = draw(st.lists(text, max_size=3))
-        if name == "run" and draw(st.booleans()):
-            written = json.dumps({"input": draw(st.text())}, ensure_ascii=draw(st.booleans()))
+        if name in ("run", "find", "ask") and draw(st.booleans()):
+            written = json.dumps({"input" if name == "run" else "query": draw(st.text())}, ensure_ascii=draw(st.booleans()))
             place = draw(st.integers(0, len(written)))
             fragments = [part for part in (written[:place], written[place:]) if part]
         events += [ToolCallArguments(index, fragment) for fragment in fragments]
         events += [ToolCallEnd(index, whole_call), Notice("repaired", "x")]
+        events += [None] if name == "find" and whole_call else []
         events += draw(words)
     reason = draw(st.sampled_from(["stop", "length"] + ["tool_calls"] * (count > 0)))
     return [*events, Finish(reason)]
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> tuple[Shape, list[list[Batch]]]:
+def answers(draw: st.DrawFn) -> tuple[Shape, list[Read]]:
     events = draw(turns())
-    reads = []
+    reads: list[Read] = []
     while events:
+        if events[0] is None:
+            reads.append(events.pop(0))
+            continue
         size = draw(st.integers(1, 4))
+        size = min(size, events.index(None) if None in events else size)
         tokens = [TokenLogprob("x", -0.5, [("y", -1.0)])] if draw(st.booleans()) else None
-        reads.append([Batch(0, events[:size], tokens)])
+        reads.append([Batch(0, [event for event in events[:size] if event is not None], tokens)])
         events = events[size:]
-    return shape(summary=draw(st.booleans()), sealed=draw(st.booleans())), reads
+    return shape(
+        summary=draw(st.booleans()), sealed=draw(st.booleans()), compacts=draw(st.sampled_from([False] * 3 + [True]))
+    ), reads
 
 
-def folded(events: Sequence[dict[str, Any]]) -> tuple[dict[int, Any], Any]:
-    """What the SDK makes of a stream: the items as their deltas built them, and the response that came last."""
+def folded(events: Sequence[dict[str, Any]]) -> tuple[dict[int, Any], list[Any], Any]:
+    """What the SDK makes of a stream: the items as their deltas built them, those that it was told, and the last response."""
     state: ResponseStreamState[Any] = ResponseStreamState(input_tools=omit, text_format=omit)
     last: Any = None
     for event in events:
         read = EVENTS.validate_python(event)
         state.handle_event(read)
         last = read
-    return state._output_items, last.response
+    return state._output_items, [state._completed_output[place] for place in sorted(state._completed_output)], last.response
 
 
 @settings(max_examples=300, deadline=None)
 @given(answers())
-def test_the_stream_folded_by_the_sdk_is_the_whole_answer(answer: tuple[Shape, list[list[Batch]]]) -> None:
+def test_the_stream_folded_by_the_sdk_is_the_whole_answer(answer: tuple[Shape, list[Read]]) -> None:
     form, reads = answer
     expected = whole(form, reads)
-    built, last = folded(streamed(form, reads))
+    built, told, last = folded(streamed(form, reads))
+    assert [item.to_dict() for item in told] == [item.to_dict() for item in Response.model_validate(expected).output]
     assert {**last.to_dict(), "completed_at": None} == {**Response.model_validate(expected).to_dict(), "completed_at": None}
     for place, item in enumerate(expected["output"]):
         made = built[place]
@@ -139,7 +167,7 @@ DELTAS = {
 
 @settings(max_examples=300, deadline=None)
 @given(answers())
-def test_every_item_is_announced_written_and_ended_in_order(answer: tuple[Shape, list[list[Batch]]]) -> None:
+def test_every_item_is_announced_written_and_ended_in_order(answer: tuple[Shape, list[Read]]) -> None:
     form, reads = answer
     events = streamed(form, reads)
     output = events[-1]["response"]["output"]

@@ -1,14 +1,21 @@
 """The shared stream loop: keep-alive, and work that ends with its client."""
 
 import asyncio
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.app import House
+from gateway.middleware.asgi import App
 from gateway.protocols.body import ClientGone
 from gateway.protocols.chat_completions.routes import ChatCompletions
+from gateway.protocols.completions.routes import Completions
+from gateway.protocols.responses.records import Records
+from gateway.protocols.responses.routes import Create, Services
+from gateway.protocols.responses.runs import Runs
 from gateway.protocols.sse import KEEP_ALIVE, while_connected
 from gateway.settings import Settings
 from tests.support.server import replay_model
@@ -80,20 +87,40 @@ def test_work_is_unwound_before_anything_else_goes_on(who: str) -> None:
     asyncio.run(scenario())
 
 
-def test_an_idle_stream_is_kept_alive(tmp_path: Path) -> None:
+def chat(house: House) -> App:
+    return ChatCompletions(house.pipeline, house.settings.limits, keep_alive=0.05)
+
+
+def responses(house: House) -> App:
+    records = Records(house.store)
+    return Create(Services(house.pipeline, house.settings.limits, records, Runs(house.pipeline, records), keep_alive=0.05))
+
+
+def completions(house: House) -> App:
+    return Completions(house.pipeline, house.settings.limits, keep_alive=0.05)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "asked", "last"),
+    [
+        (chat, {"messages": [{"role": "user", "content": "x"}]}, b"data: [DONE]\n\n"),
+        (responses, {"input": "x"}, b"event: response.completed\n"),
+        (responses, {"input": "x", "background": True}, b""),
+        (completions, {"prompt": "x"}, b""),
+    ],
+)
+def test_an_idle_stream_is_kept_alive(tmp_path: Path, endpoint: Callable[[House], App], asked: Any, last: bytes) -> None:
     turns = [{"match": None, "pieces": ["a", "b"], "delay_ms": 300}]
     settings = Settings.model_validate({"models": [replay_model(tmp_path, turns)]})
-    body = b'{"model": "scripted", "stream": true, "messages": [{"role": "user", "content": "x"}]}'
 
     async def scenario() -> list[bytes]:
-        connection = Connection(body)
+        connection = Connection(json.dumps({"model": "scripted", "stream": True, **asked}).encode())
         async with House(settings) as house:
-            endpoint = ChatCompletions(house.pipeline, settings.limits, keep_alive=0.05)
-            scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": []}
-            await endpoint(scope, connection.receive, connection.send)
+            scope = {"type": "http", "method": "POST", "path": "/v1/x", "headers": []}
+            await endpoint(house)(scope, connection.receive, connection.send)
         return [message["body"] for message in connection.sent[1:]]
 
     frames = asyncio.run(scenario())
     assert frames.count(KEEP_ALIVE) >= 4
     assert b'"a"' in b"".join(frames)
-    assert frames[-1] == b"data: [DONE]\n\n"
+    assert frames[-1].startswith(last)
