@@ -20,7 +20,7 @@ CLIENTS := tests/clients
 PACKAGES := gateway parsers chat_templates
 CODE := $(PACKAGES) tests benchmarks
 
-.PHONY: help serve test test-tokenizers test-vllm check format-check lint types contracts bench fuzz docs lock clean
+.PHONY: help serve test test-faults test-tokenizers test-vllm check format-check lint types contracts bench bench-gateway fuzz docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ test-scale: $(VENV)/.dev ## hold 1000 answers of a real vLLM against what was de
 bench-first-token: $(VENV)/.dev ## measure what a constraint adds to the first token on a real vLLM (ARGS="--tools 1,100")
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" PYTHONPATH=. $(BIN)/python benchmarks/first_token.py $(ARGS)
+
+test-faults: $(VENV)/.dev ## kill, freeze and stop what there is, in the middle of up to 1,000 streams
+	@$(BIN)/python -m pytest -m 'faults or not faults' tests/e2e/faults $(ARGS)
 
 test-tokenizers: $(VENV)/.dev ## run the safety tests of prompts over many real vocabularies (fetches them once)
 	@$(BIN)/python -m pytest -m tokenizers tests/gateway/rendering $(ARGS)
@@ -68,6 +71,9 @@ contracts: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## measure the cost of parsing one delta (ARGS="--format hermes" chooses)
 	@$(BIN)/python benchmarks/parser.py $(ARGS)
+
+bench-gateway: $(VENV)/.dev ## measure what the gateway adds to an engine, beside nginx (ARGS="--tokenizer FOLDER --seconds 10")
+	@$(BIN)/python -m benchmarks.gateway $(ARGS)
 
 fuzz: $(VENV)/.dev ## try the parsers on turns that no model wrote (ARGS="--seconds 3600 --format hermes")
 	@$(BIN)/python -m tests.support.fuzz $(ARGS)

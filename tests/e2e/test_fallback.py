@@ -9,7 +9,7 @@ import httpx
 import openai
 import pytest
 
-from tests.support.engine import engine_processes
+from tests.support.engines import engine_processes
 from tests.support.keys import guarded, issue
 from tests.support.server import Gateway, replay_model, serving
 from tests.support.tokenizers import byte_level

@@ -1,29 +1,20 @@
 """An engine in a process of its own that speaks vLLM's surface and plays a script: `python -m tests.support.engine PORT SCRIPT`.
 
 What it does next can be changed while it runs (`POST /script` with some of the keys of Script), and it counts what became of what
-it was asked (`GET /told`). It can be killed, stopped and started again like any other server.
+it was asked (`GET /told`). It imports little, so that it starts at once.
 """
 
 import asyncio
 import json
-import signal
-import socket
-import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import httpx
 from aiohttp import web
 
-from tests.support.server import wait_for
-
-PATIENCE = 30.0
 NEVER = 3600.0
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -35,6 +26,8 @@ class Script:
     max_model_len: int = 4096
     version: str = "0.32.0"
     pieces: tuple[str, ...] = ("Hello", " there")
+    accept_delay: float = 0.0
+    """Before the headers."""
     first_delay: float = 0.0
     """Before the first piece, after the headers."""
     delay: float = 0.0
@@ -111,7 +104,7 @@ class ScriptedEngine:
         return web.json_response(asdict(self.told))
 
     async def _change(self, request: web.Request) -> web.Response:
-        self.script = replace(self.script, **await request.json())
+        self.script = _script({**asdict(self.script), **await request.json()})
         return web.Response()
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
@@ -143,6 +136,7 @@ class ScriptedEngine:
         return web.json_response({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]})
 
     async def _play(self, request: web.Request, script: Script) -> web.StreamResponse:
+        await asyncio.sleep(script.accept_delay)
         if script.status != 200:
             headers = {"retry-after": script.retry_after} if script.retry_after else {}
             return web.json_response({"error": {"message": "as scripted"}}, status=script.status, headers=headers)
@@ -176,6 +170,10 @@ class ScriptedEngine:
         await answer.write(b"data: [DONE]\n\n")
 
 
+def _script(told: Mapping[str, Any]) -> Script:
+    return Script(**{**told, "pieces": tuple(told["pieces"])})
+
+
 def _chunk(told: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(told)}\n\n".encode()
 
@@ -191,78 +189,10 @@ async def playing(**script: Any) -> AsyncIterator[tuple[ScriptedEngine, str]]:
         await runner.cleanup()
 
 
-class EngineProcess:
-    """One in a process of its own, which can be killed, stopped and started again at the same address."""
-
-    def __init__(self, script: Script) -> None:
-        self._script = script
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self, **changes: Any) -> None:
-        """Run, with some of the script changed; returns once it answers."""
-        self._script = replace(self._script, **changes)
-        command = [sys.executable, "-m", "tests.support.engine", str(self.port), json.dumps(asdict(self._script))]
-        self._process = subprocess.Popen(command, cwd=ROOT)
-        assert wait_for(self._answers, PATIENCE), "the engine did not start"
-
-    def play(self, **changes: Any) -> None:
-        """Go on with another script."""
-        httpx.post(f"{self.url}/script", json=changes, timeout=PATIENCE).raise_for_status()
-
-    def told(self) -> Told:
-        """What it was asked."""
-        return Told(**httpx.get(f"{self.url}/told", timeout=PATIENCE).json())
-
-    def running(self) -> int:
-        """Generations that go on."""
-        return self.told().running
-
-    def kill(self) -> None:
-        """End it without a word."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def freeze(self) -> None:
-        """Its connections stay, and nothing comes any more."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        """It goes on."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGCONT)
-
-    def _answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.url}/health", timeout=1).status_code == 200
-        except httpx.HTTPError:
-            return False
-
-
-@contextmanager
-def engine_processes(count: int, **script: Any) -> Iterator[list[EngineProcess]]:
-    """So many engines with the same script, running until the block is left."""
-    engines = [EngineProcess(Script(**script)) for _ in range(count)]
-    try:
-        for engine in engines:
-            engine.start()
-        yield engines
-    finally:
-        for engine in engines:
-            engine.kill()
-
-
 async def _serve(port: int, script: Script) -> None:
     await ScriptedEngine(script).start(port)
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    told: dict[str, Any] = json.loads(sys.argv[2])
-    asyncio.run(_serve(int(sys.argv[1]), Script(**{**told, "pieces": tuple(told["pieces"])})))
+    asyncio.run(_serve(int(sys.argv[1]), _script(json.loads(sys.argv[2]))))

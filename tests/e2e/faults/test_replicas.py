@@ -1,0 +1,108 @@
+"""What clients see while replicas die, freeze and come back: nothing that could be saved is lost, and nothing is silently cut."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from tests.e2e.faults.clients import Background, Caller, Seen, ask, begun, ended, outcomes, together
+from tests.e2e.faults.conftest import Site
+from tests.support.server import wait_for
+
+SLOW = {"pieces": ["word "] * 60, "delay": 0.05}
+
+
+def several(site: Site, count: int, *, stream: bool = True) -> list[Callable[[], Seen]]:
+    """Requests of so many conversations."""
+    return [partial(ask, site.gateway.url, stream=stream, text=f"conversation {number}") for number in range(count)]
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
+def test_a_replica_that_is_killed_before_a_request(site: Site, stream: bool) -> None:
+    site.engines[0].kill()
+    assert outcomes(together(several(site, 12, stream=stream))) == {"whole": 12}
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
+def test_a_replica_that_is_killed_while_its_requests_wait_for_their_first_piece(site: Site, stream: bool) -> None:
+    site.engines[0].play(first_delay=60)
+    waiting = begun(several(site, 12, stream=stream))
+    assert wait_for(lambda: site.engines[0].running() >= 2, 10)
+    site.engines[0].kill()
+    assert outcomes(ended(waiting)) == {"whole": 12}
+
+
+def test_a_replica_that_is_killed_in_the_middle_of_streams(site: Site) -> None:
+    """Its own streams end with an error event, at once; the others go on."""
+    for engine in site.engines:
+        engine.play(**SLOW)
+    running = begun(several(site, 12))
+    assert wait_for(lambda: site.running() == 12, 20)
+    hit = site.engines[0].running()
+    time.sleep(0.3)
+    site.engines[0].kill()
+    seen = ended(running)
+    assert 0 < hit < 12
+    assert outcomes(seen) == {"told": hit, "whole": 12 - hit}
+    assert all("broke off" in one.text for one in seen if one.outcome == "told")
+
+
+def test_a_replica_that_freezes(site: Site) -> None:
+    """Nothing arrives, and no connection breaks: those without a first piece are answered elsewhere, the others are told."""
+    site.engines[0].play(pieces=["word "] * 3, delay=60)
+    with_pieces = begun(several(site, 12))
+    assert wait_for(lambda: site.engines[0].running() >= 2 and site.engines[1].running() == 0, 20)
+    hit = site.engines[0].running()
+    site.engines[0].freeze()
+    began = time.monotonic()
+    assert outcomes(together(several(site, 12))) == {"whole": 12}
+    assert outcomes(ended(with_pieces)) == {"told": hit, "whole": 12 - hit}
+    assert time.monotonic() - began < 30, "long before the engine's own silence would be noticed"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"status": 500}, {"status": 503}, {"ends": "early"}, {"ends": "error"}, {"ends": "unfinished"}],
+    ids=["500", "503", "cut", "error event", "unfinished"],
+)
+def test_a_replica_that_fails_before_the_first_piece(site: Site, fault: dict[str, object]) -> None:
+    site.engines[0].play(**fault)
+    before = site.gateway.metric("toolwire_retries_total", model="m")
+    assert outcomes(together(several(site, 10))) == {"whole": 10}
+    assert site.gateway.metric("toolwire_retries_total", model="m") > before
+
+
+@pytest.mark.faults
+def test_all_replicas_are_restarted_one_after_the_other_under_load(site: Site) -> None:
+    """Short answers: each restart finds requests at every stage. Only those with a piece out can be lost, and they are told."""
+    load = Background(lambda: ask(site.gateway.url, text=f"{time.monotonic()}"), clients=6)
+    for engine in site.engines:
+        engine.kill()
+        engine.start()
+        assert wait_for(site.all_in, 20)
+    seen = outcomes(load.stop())
+    assert seen.pop("whole") > 10
+    assert set(seen) <= {"told"}, "nothing was refused, and nothing was cut without a word"
+    assert sum(seen.values()) <= 6
+
+
+def test_when_all_are_gone_for_a_moment_requests_wait(site: Site) -> None:
+    for engine in site.engines:
+        engine.kill()
+    waiting = begun(several(site, 4))
+    assert wait_for(lambda: site.gateway.metric("toolwire_queue_requests_waiting") == 4, 20)
+    site.engines[1].start()
+    assert outcomes(ended(waiting)) == {"whole": 4}
+
+
+def test_a_client_that_leaves_while_its_request_is_moved(site: Site) -> None:
+    for engine in site.engines:
+        engine.play(first_delay=60)
+    with Caller(site.gateway.url):
+        assert wait_for(lambda: site.running() == 1, 10)
+        (busy,) = [engine for engine in site.engines if engine.running()]
+        (other,) = [engine for engine in site.engines if engine is not busy]
+        busy.kill()
+        assert wait_for(lambda: other.running() == 1, 10)
+    assert wait_for(lambda: other.running() == 0, 5)
