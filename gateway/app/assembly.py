@@ -11,6 +11,7 @@ import parsers
 from gateway.backends import gguf
 from gateway.backends.base import Backend, EngineFacts
 from gateway.backends.embedded import EmbeddedBackend
+from gateway.backends.http import without_password
 from gateway.backends.models import located
 from gateway.backends.replay import ReplayBackend
 from gateway.checking import Check, Report, Sends, Status, Subject, broken, check, format_of
@@ -215,7 +216,7 @@ def configured_format(model: AnyModel) -> Format:
 def _where(model: AnyModel) -> str:
     match model:
         case VllmModel():
-            return ", ".join(model.urls)
+            return ", ".join(map(without_password, model.urls))
         case EmbeddedModel():
             return model.path or "SmolLM2-135M-Instruct (built in)"
         case ReplayModel():

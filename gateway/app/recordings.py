@@ -19,7 +19,8 @@ def open_recorder(settings: Settings, metrics: Metrics) -> Recorder | None:
 
 def recordings_for(settings: Settings, recorder: Recorder) -> Recordings:
     """How turns are recorded with these settings. Secrets of the configuration are in no record."""
-    secrets = [model.api_key for model in settings.models if isinstance(model, VllmModel)]
-    secrets.append(urlsplit(settings.store.url or "").password)
+    engines = [model for model in settings.models if isinstance(model, VllmModel)]
+    urls = [settings.store.url or "", *(url for model in engines for url in model.urls)]
+    secrets = [*(model.api_key for model in engines), *(urlsplit(url).password for url in urls)]
     redaction = Redaction(settings.recordings.content == "masked", tuple(secret for secret in secrets if secret))
     return Recordings(recorder, settings.recordings.record_bytes, redaction)

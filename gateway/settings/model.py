@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -190,6 +191,8 @@ class VllmModel(ModelSettings):
                 raise PydanticCustomError("urls", "urls must start with http:// or https://, got '{url}'", {"url": url})
             if url in self.urls[:place]:
                 raise PydanticCustomError("urls", "urls has the same address twice; remove one")
+            if self.api_key and "@" in urlsplit(url).netloc:
+                raise PydanticCustomError("urls", "urls with a password and api_key exclude one another; remove one")
         return self
 
 

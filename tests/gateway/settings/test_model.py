@@ -22,6 +22,9 @@ REFUSED = {
     "models: [{backend: vllm, urls: [http://x]}]": "models[0].name: this key is required",
     "models: [{name: a, backend: vllm}]": "models[0]: backend vllm needs an address: add  urls: [http://HOST:PORT]",
     "models: [{name: a, backend: vllm, urls: ['x:1']}]": "models[0]: urls must start with http:// or https://, got 'x:1'",
+    "models: [{name: a, backend: vllm, urls: ['http://u:pw@x'], api_key: k}]": (
+        "models[0]: urls with a password and api_key exclude one another; remove one"
+    ),
     "models: [{name: a, backend: vllm, ulrs: [http://x]}]": "models[0].ulrs: unknown key; did you mean 'urls'?",
     "models: [{name: a, backend: replay}]": "models[0].turns: this key is required",
     "models: [{name: a, backend: replay, turns: t, urls: [http://x]}]": "models[0].urls: unknown key",
