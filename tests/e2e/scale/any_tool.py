@@ -15,7 +15,7 @@ def drawn(number: int, *, seed: int) -> list[Sample]:
 
     @hypothesis.seed(seed)
     @settings(
-        max_examples=2 * number, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck]
+        max_examples=2 * number + 1, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck]
     )
     @given(parameters())
     def collect(schema: dict[str, object]) -> None:

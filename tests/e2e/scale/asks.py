@@ -42,13 +42,23 @@ class Ask:
     def body(self) -> dict[str, Any]:
         """The fields of the request that say what is demanded."""
         return {
-            "messages": [{"role": "user", "content": f"Request {self.number}: use {self.tools[0].name}."}],
+            "messages": self._messages(),
             "tools": [self._tool(sample) for sample in self.tools],
             "tool_choice": self._choice(),
             "parallel_tool_calls": not self.kind.startswith("single"),
             "stream": self.stream,
             "seed": self.seed + self.number,
         }
+
+    def _messages(self) -> list[dict[str, Any]]:
+        """A question; under `auto` behind one that was answered by a call, which the small model then imitates."""
+        name = self.tools[0].name
+        question = {"role": "user", "content": f"Request {self.number}: use {name}."}
+        if self.forced:
+            return [question]
+        call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+        return [question, asked, {"role": "tool", "tool_call_id": "call_1", "content": "done"}, question]
 
     def _tool(self, sample: Sample) -> dict[str, Any]:
         function = {"name": sample.name, "description": sample.description, "parameters": sample.schema, "strict": self.strict}

@@ -11,7 +11,7 @@ from tests.e2e.vllm import servers
 
 FAMILIES = ("hermes", "llama3_json", "mistral_v11", "qwen3_coder")
 """Each is a model in memory of its own."""
-LONGEST = 256
+LONGEST = 160
 AT_ONCE = 4
 TIME_BOX = 240.0
 

@@ -13,7 +13,7 @@ from tests.e2e.vllm import servers
 from tests.e2e.vllm.families import entry
 
 LONGEST = 1024
-LEAST_FREE = 48
+LEAST_FREE = 96
 """Tokens before which a free turn does not end: time enough for the bias to begin a call."""
 AT_ONCE = 12
 TIME_BOX = 240.0

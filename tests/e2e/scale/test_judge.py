@@ -34,6 +34,7 @@ def answer(*calls: tuple[str, str], finish: str | None = "tool_calls", content: 
         ("auto", answer(content="No.", finish="stop"), "silent"),
         ("auto", answer(GOOD, content="Let me count."), "valid"),
         ("required", answer(GOOD, ("count", '{"n": '), finish="length"), "cut"),
+        ("required", answer(GOOD, content="<tool_call>", finish="length"), "cut"),
         ("required", answer(finish="stop"), "wrong"),
         ("required", answer(("count", '{"n": "3"}')), "wrong"),
         ("required", answer(("count", '{"n": '), GOOD, finish="length"), "wrong"),
