@@ -118,7 +118,13 @@ class AuthError(RequestError):
     """The key is missing or wrong (401), or may not do this (403)."""
 
     status = 401
-    code = "invalid_api_key"
+    code: str | None = "invalid_api_key"
+
+
+class KeyMissing(AuthError):
+    """There is no key; OpenAI gives no code here."""
+
+    code = None
 
 
 class ModelNotAllowed(AuthError):

@@ -3,7 +3,7 @@
 import json
 from typing import Protocol
 
-from gateway.errors import AuthError, GatewayError
+from gateway.errors import AuthError, GatewayError, KeyMissing
 from gateway.settings import ApiKey, hash_of, masked
 
 from .asgi import App, Message, Receive, Scope, Send
@@ -53,7 +53,7 @@ class Auth:
 
     async def _known(self, secret: str) -> ApiKey:
         if not secret:
-            raise AuthError(f"You did not provide an API key. {HOW}")
+            raise KeyMissing(f"You didn't provide an API key. {HOW}")
         key = await self.keys.find(hash_of(secret))
         if key is None:
             raise AuthError(f"Incorrect API key provided: {masked(secret)}. Ask whoever runs this server for one.")
