@@ -8,6 +8,8 @@ from gateway.settings import Settings, VllmModel
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.recorder import Recorder
 
+from .version import its_version
+
 
 def open_recorder(settings: Settings, metrics: Metrics) -> Recorder | None:
     """What writes the files; None when no model is recorded. SettingsError: they cannot be written."""
@@ -23,4 +25,4 @@ def recordings_for(settings: Settings, recorder: Recorder) -> Recordings:
     urls = [settings.store.url or "", *(url for model in engines for url in model.urls)]
     secrets = [*(model.api_key for model in engines), *(urlsplit(url).password for url in urls)]
     redaction = Redaction(settings.recordings.content == "masked", tuple(secret for secret in secrets if secret))
-    return Recordings(recorder, settings.recordings.record_bytes, redaction)
+    return Recordings(recorder, settings.recordings.record_bytes, redaction, its_version())

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 
 from gateway.chat.events import Batch, Piece, Usage
 from gateway.chat.plan import Plan
@@ -61,7 +62,7 @@ class Turn:
 
     def answers(self) -> list[tuple[Message, str]]:
         """What the choices said so far, and how each ended; empty unless it is kept."""
-        return [(choice.answer(), choice.finish) for choice in self._choices]
+        return answers_of(self._choices)
 
     async def stop(self) -> None:
         """Have the engine stop, wherever it is."""
@@ -183,8 +184,13 @@ class Turn:
     def _tape(self, error: GatewayError | None = None, *, gone: bool = False) -> None:
         """Have the attempt recorded, if it has not been."""
         if self._recording is not None:
-            self._recording.end(self.answers(), error, gone=gone)
+            self._recording.end(partial(answers_of, self._choices), error, gone=gone)
 
     def _cut_short(self) -> bool:
         """All choices are over, one of them by our own cut: the engine need not go on."""
         return any(choice.cut for choice in self._choices) and all(choice.done for choice in self._choices)
+
+
+def answers_of(choices: Sequence[Choice]) -> list[tuple[Message, str]]:
+    """What they said so far, and how each ended."""
+    return [(choice.answer(), choice.finish) for choice in choices]

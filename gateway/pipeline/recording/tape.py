@@ -1,7 +1,8 @@
 """What an engine writes in one turn, kept while it comes, and handed to the recorder when the turn is over."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from gateway.chat.events import Piece
 from gateway.chat.plan import Plan
@@ -10,26 +11,40 @@ from gateway.planning.catalog import ModelSpec
 from gateway.telemetry.logging import request_id
 from gateway.telemetry.record import CLIENT_GONE, Record
 from gateway.telemetry.recorder import Recorder
-from parsers import Message
 
 from .lines import Json
 from .redaction import Redaction
+from .writing import Answers, Taped, Verdict, line_of
 from .writing import Piece as Played
-from .writing import Taped, Verdict, line_of
 
 SMALL = ("literal_marker",)
 """Notices that make no turn remarkable."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """Where turns are recorded, and how much of them. `version`: the gateway's."""
+
+    recorder: Recorder
+    record_bytes: int
+    redaction: Redaction = field(default_factory=Redaction)
+    version: str = ""
+
+    def of(self, spec: ModelSpec, record: Record) -> "Recording | None":
+        """For one request to this model; None where its turns are not recorded."""
+        if spec.recorder == "off":
+            return None
+        record.keeps = True
+        return Recording(self, spec, record)
+
+
 class Recording:
     """The turns of one request: more than one where it was asked again."""
 
-    def __init__(self, recorder: Recorder, spec: ModelSpec, record: Record, redaction: Redaction, *, room: int) -> None:
-        self._recorder = recorder
+    def __init__(self, rules: Recordings, spec: ModelSpec, record: Record) -> None:
+        self._rules = rules
         self._spec = spec
         self._record = record
-        self._redaction = redaction
-        self._room = room
         self._attempt = 0
         self._plan: Plan | None = None
 
@@ -46,12 +61,14 @@ class Recording:
         """It wrote these. What is longer than a record may be is not kept."""
         at = round((time.perf_counter() - self._began) * 1000, 2)
         for piece in pieces:
-            if (piece.text or piece.finish_reason is not None) and self._length <= self._room:
+            if (piece.text or piece.finish_reason is not None) and self._length <= self._rules.record_bytes:
                 self._pieces.append((at, piece.choice, piece.text, piece.finish_reason))
                 self._length += len(piece.text)
 
-    def end(self, answers: Sequence[tuple[Message, str]], error: GatewayError | None, *, gone: bool = False) -> None:
-        """The turn is over. `gone`: because nobody waited for it. A turn that was told already is not told again."""
+    def end(self, answers: Answers, error: GatewayError | None, *, gone: bool = False) -> None:
+        """The turn is over. `gone`: because nobody waited for it. A turn that was told already is not told again.
+
+        `answers` is asked in the recorder's thread, as putting long answers together takes time."""
         plan, self._plan = self._plan, None
         failed = error is not None or self._remarkable() > self._remarks
         if plan is None or (self._spec.recorder == "errors" and not failed):
@@ -61,13 +78,13 @@ class Recording:
             plan=plan,
             policy=self._policy,
             pieces=self._pieces,
-            answers=tuple(answers),
+            answers=answers,
             refused=error.code if isinstance(error, AnswerInvalid) else None,
             verdict=Verdict(CLIENT_GONE, "client_gone") if gone else Verdict.of(error),
         )
-        redaction, room = self._redaction, self._room
+        redaction, room = self._rules.redaction, self._rules.record_bytes
         size = len(plan.prompt.text) + 2 * self._length
-        self._recorder.put(lambda: line_of(taped, redaction, room=room), size=size)
+        self._rules.recorder.put(lambda: line_of(taped, redaction, room=room), size=size)
 
     def _remarkable(self) -> int:
         notices = self._record.notices
@@ -76,6 +93,7 @@ class Recording:
     def _facts(self, plan: Plan) -> Json:
         """What it is known by."""
         return {
+            "gateway": self._rules.version or None,
             "time": self._time,
             "request_id": request_id.get() or None,
             "key": self._record.key,

@@ -1,7 +1,7 @@
 """A turn as one line of JSON, with nothing in it that may not be written down."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -15,6 +15,8 @@ from .redaction import Redaction, kept_words
 
 Piece = tuple[float, int, str, str | None]
 """Milliseconds after the beginning, choice, text, and how the choice ended if it did."""
+Answers = Callable[[], Sequence[tuple[Message, str]]]
+"""Gives each choice's message and how it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Taped:
     plan: Plan
     policy: str
     pieces: Sequence[Piece]
-    answers: tuple[tuple[Message, str], ...]
+    answers: Answers
     refused: str | None
     verdict: Verdict
 
@@ -72,7 +74,7 @@ def _record(taped: Taped, redaction: Redaction) -> Json:
         "request": request_of(taped.plan.request, hide),
         "plan": plan_facts(taped.plan, taped.policy, hide),
         "pieces": [piece if piece[3] else piece[:3] for piece in pieces],
-        "outcome": outcome_of(taped.answers, taped.refused),
+        "outcome": outcome_of(taped.answers(), taped.refused),
         "verdict": {**verdict, "message": None if redaction.masks else hide(verdict["message"])},
     }
     if changed or redaction.masks:
