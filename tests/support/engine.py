@@ -26,6 +26,8 @@ class Script:
     max_model_len: int = 4096
     version: str = "0.32.0"
     pieces: tuple[str, ...] = ("Hello", " there")
+    times: int = 1
+    """How often the pieces are played, one after another."""
     accept_delay: float = 0.0
     """Before the headers."""
     first_delay: float = 0.0
@@ -144,10 +146,11 @@ class ScriptedEngine:
         await answer.prepare(request)
         await asyncio.sleep(script.first_delay)
         ended = script.ends != "stop"
-        for place, piece in enumerate(script.pieces[: script.ends_after] if ended else script.pieces):
+        pieces = script.pieces * script.times
+        for place, piece in enumerate(pieces[: script.ends_after] if ended else pieces):
             if place and script.delay:
                 await asyncio.sleep(script.delay)
-            last = not ended and place == len(script.pieces) - 1
+            last = not ended and place == len(pieces) - 1
             await answer.write(_chunk({"choices": [{"index": 0, "text": piece, "finish_reason": "stop" if last else None}]}))
         if ended:
             await asyncio.sleep(script.delay)

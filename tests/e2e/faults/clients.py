@@ -117,14 +117,14 @@ class Background:
 class Caller:
     """A connection with a request on it, to be hung up, or never read."""
 
-    def __init__(self, url: str, path: str = CHAT, *, stream: bool = True, narrow: bool = False) -> None:
+    def __init__(self, url: str, path: str = CHAT, *, stream: bool = True, narrow: bool = False, model: str = "m") -> None:
         where = urlsplit(url)
         self._socket = socket.socket()
         if narrow:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self._socket.settimeout(PATIENCE)
         self._socket.connect((where.hostname, where.port))
-        body = json.dumps(body_for(path, stream=stream)).encode()
+        body = json.dumps(body_for(path, stream=stream, model=model)).encode()
         head = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         self._socket.sendall(head.encode() + body)
 

@@ -50,8 +50,10 @@ def entry(folder: Path, engines: list[EngineProcess], **pool: Any) -> dict[str, 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
-    with engine_processes(2) as engines, gateway_process(folder, {"models": [entry(folder, engines)]}) as gateway:
-        yield Site(gateway, engines)
+    with engine_processes(2) as engines:
+        narrow = {**entry(folder, engines[:1], concurrency=1, attempts=10), "name": "narrow"}
+        with gateway_process(folder, {"models": [entry(folder, engines), narrow]}) as gateway:
+            yield Site(gateway, engines)
 
 
 @pytest.fixture
