@@ -17,6 +17,7 @@ from .parser import Parser as TurnParser
 from .parser import compiled
 from .readers import Reader
 from .readers.boundary import boundary, in_order
+from .readers.text import cut_off
 
 
 class Parser(TurnParser):
@@ -48,11 +49,11 @@ class Parser(TurnParser):
 class _StartReader:
     """Reads the beginning of a turn whose prompt nobody knows: text, until a marker tells whether it was thinking."""
 
-    __slots__ = ("_behind", "_closers", "_opener", "_parts", "_pattern", "_tail")
+    __slots__ = ("_behind", "_closers", "_opener", "_others", "_parts", "_pattern", "_tail")
 
     def __init__(self, turn: Node, behind: Reader) -> None:
-        self._opener, self._closers, others = _start_markers(turn)
-        self._pattern = boundary(in_order([*self._closers, *others]))
+        self._opener, self._closers, self._others = _start_markers(turn)
+        self._pattern = boundary(in_order([*self._closers, *self._others]))
         self._behind = behind
         self._parts: list[str] = []
         self._tail = ""
@@ -70,8 +71,13 @@ class _StartReader:
         return True
 
     def finish(self, parser: TurnParser) -> bool:
-        self._begin(parser, "")
+        self._begin(parser, self._opener if self._ends_in_closer() else "")
         return True
+
+    def _ends_in_closer(self) -> bool:
+        """Whether the turn was cut off inside a token that can only close the thinking."""
+        beginnings = [marker for marker in (*self._closers, *self._others) if self._tail and marker.startswith(self._tail)]
+        return bool(beginnings) and cut_off(tuple(beginnings), self._tail, 0) == 0 and set(beginnings) <= self._closers
 
     def _begin(self, parser: TurnParser, opener: str) -> None:
         """Read the turn from its first character, behind the opener that the prompt must have written."""

@@ -128,6 +128,7 @@ class Format:
 
     `stop`: texts of the tokens that end a turn. `template`: file name of our chat template for it. `models`: for whom it is.
     `ids`: how the model names its calls, for people. `sources`: where the facts come from.
+    `foreign`: texts of tokens that stand in other turns than the assistant's and say nothing in one; dropped with a notice.
     `thinks_in_prompt`: the prompts of these models open or close the thinking, so a turn without its opening may begin inside it.
     """
 
@@ -136,6 +137,7 @@ class Format:
     aliases: tuple[str, ...] = ()
     template: str | None = None
     stop: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
     models: str = ""
     ids: str = "none"
     parallel: bool = True

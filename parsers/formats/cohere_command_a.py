@@ -33,6 +33,7 @@ FORMAT = Format(
     name="cohere_command_a",
     aliases=("cohere_command3", "cohere_command4", "cohere", "command_a", "cohere2"),
     models="Command A, Command A Reasoning, Command A+, North",
+    foreign=("<|START_TOOL_RESULT|>", "<|END_TOOL_RESULT|>"),
     stop=("<|END_OF_TURN_TOKEN|>",),
     ids="decimal numbers, counted over the conversation",
     thinks_in_prompt=True,

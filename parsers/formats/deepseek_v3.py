@@ -32,6 +32,7 @@ FORMAT = Format(
     aliases=("deepseek_r1", "deepseekv3"),
     models="DeepSeek V3, V3-0324, R1, R1-0528",
     template="deepseek_v3.jinja",
+    foreign=tuple(f"<｜tool▁{kind}▁{end}｜>" for kind in ("outputs", "output") for end in ("begin", "end")),
     stop=("<｜end▁of▁sentence｜>",),
     turn=seq(
         thinking("<think>", "</think>"),

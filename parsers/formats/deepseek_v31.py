@@ -25,6 +25,7 @@ FORMAT = Format(
     aliases=("deepseekv31", "deepseek_v3_1"),
     models="DeepSeek V3.1, V3.1-Terminus",
     template="deepseek_v31.jinja",
+    foreign=tuple(f"<｜tool▁{kind}▁{end}｜>" for kind in ("outputs", "output") for end in ("begin", "end")),
     stop=("<｜end▁of▁sentence｜>",),
     thinks_in_prompt=True,
     turn=seq(

@@ -23,6 +23,7 @@ FORMAT = Format(
     aliases=("plamo",),
     models="PLaMo 3",
     stop=("<|plamo:tag|>",),
+    thinks_in_prompt=True,
     turn=Messages(
         seq(
             marker("<|plamo:begin_tool_requests:plamo|>"),
@@ -42,7 +43,7 @@ FORMAT = Format(
             ),
             soft(marker("<|plamo:end_tool_requests:plamo|>")),
         ),
-        thinking=seq(marker("<|plamo:begin_think:plamo|>"), reasoning, soft(marker("<|plamo:end_think:plamo|>"))),
+        thinking=seq(marker("<|plamo:begin_think:plamo|>", "<think>"), reasoning, soft(marker("<|plamo:end_think:plamo|>"))),
     ),
     sources=("https://huggingface.co/pfnet",),
 )

@@ -5,9 +5,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from ..description import CallId, Marker, NumberedName, ToolName
+from ..description import CallId, Format, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
-from .text import SENTINELS, cut_off, skip_cut_off
+from .text import cut_off, meaningless, skip_cut_off
 from .values import unescaped
 
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ def texts_behind(position: Position) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _watched(position: Position, ends: tuple[str, ...]) -> tuple[str, ...]:
     """What may come next, and the tokens that are skipped wherever they stand."""
-    return in_order([*position.markers, *position.openers, *ends, *SENTINELS])
+    return in_order([*position.markers, *position.openers, *ends])
+
+
+def _ends(fmt: Format) -> tuple[str, ...]:
+    return (*fmt.stop, *meaningless(fmt))
 
 
 def within(text: re.Pattern[str], begun: re.Pattern[str], parser: "Parser") -> tuple[re.Match[str] | None, bool]:
@@ -48,7 +52,7 @@ class FrameReader:
     def read(self, parser: "Parser") -> bool:
         if not parser.skip_space():
             return False
-        match = boundary(_watched(self._position, parser.format.stop)).match(parser.buffer, parser.at)
+        match = boundary(_watched(self._position, _ends(parser.format))).match(parser.buffer, parser.at)
         if match is not None and match.group(1) is None:
             return False  # cut off: it may become a marker
         self._next(parser, match.group(1) if match is not None else None)
@@ -56,7 +60,7 @@ class FrameReader:
 
     def finish(self, parser: "Parser") -> bool:
         if parser.skip_space():
-            watched = _watched(self._position, parser.format.stop)
+            watched = _watched(self._position, _ends(parser.format))
             match = whole(watched).match(parser.buffer, parser.at)
             cut = cut_off(watched, parser.buffer, parser.at, sure=parser.call_open) if parser.has_messages else None
             if match is None and cut == parser.at:

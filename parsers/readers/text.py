@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from ..automaton import Position, compile_turn, reachable
-from ..description import Marker, Node, Text
+from ..description import Format, Marker, Node, Text
 from .boundary import boundary, in_order, whole
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ def skip_cut_off(parser: "Parser") -> None:
     """The rest is the beginning of a control token: it says nothing."""
     parser.notice("truncated", "the turn ended inside a marker")
     parser.skip(len(parser.buffer))
+
+
+def meaningless(fmt: Format) -> tuple[str, ...]:
+    """Tokens that say nothing in a turn, wherever they stand."""
+    return (*SENTINELS, *fmt.foreign)
 
 
 @lru_cache(maxsize=256)
@@ -80,10 +85,10 @@ class TextTable:
         into_call = {text for text, target in self.markers.items() if target.text is None} | self.openers.keys()
         self.drafts = frozenset(into_call if self.channel == "reasoning" else self.bare)
 
-    def watched(self, fmt_stop: tuple[str, ...], stray: tuple[str, ...], *, drafts: bool) -> tuple[str, ...]:
-        """The texts to look for; without those that begin a draft unless `drafts`."""
+    def watched(self, others: tuple[str, ...], *, drafts: bool) -> tuple[str, ...]:
+        """The texts to look for, with `others` that mean nothing here; without those that begin a draft unless `drafts`."""
         texts = {*self.markers, *self.openers}
-        return in_order([*(texts if drafts else texts - self.drafts), *fmt_stop, *stray, *SENTINELS])
+        return in_order([*(texts if drafts else texts - self.drafts), *others])
 
 
 class TextReader:
@@ -162,8 +167,8 @@ class TextReader:
 
     # ---- markers
     def _compile(self, parser: "Parser") -> re.Pattern[str]:
-        stray = strays(parser.format.turn, self.channel)
-        self._watched = self._table.watched(parser.format.stop, stray, drafts=parser.drafts_left > 0)
+        others = (*parser.format.stop, *meaningless(parser.format), *strays(parser.format.turn, self.channel))
+        self._watched = self._table.watched(others, drafts=parser.drafts_left > 0)
         self._pattern = boundary(self._watched)
         return self._pattern
 
@@ -203,14 +208,15 @@ class TextReader:
 
     def _without_meaning(self, parser: "Parser", marker: str) -> None:
         """The end of the turn, or a reasoning marker that has no partner."""
-        is_stop = marker in parser.format.stop or marker in SENTINELS
+        drops = marker in meaningless(parser.format)
+        is_stop = drops or marker in parser.format.stop
         if not is_stop and parser.draft is not None:
             parser.abandon_draft()
             return
         if not is_stop and (self._wrote or parser.wrote_content) and _PLAIN_TAG.match(marker):
             self._as_text(parser, marker)
             return
-        if marker in SENTINELS:
+        if drops:
             parser.notice("literal_marker", f"{marker} stands where it has no meaning and was dropped")
         elif is_stop and self._wrote and not parser.has_messages:
             # the end of the turn, unless more text follows: then the model spelled it, and it is text

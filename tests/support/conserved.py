@@ -4,14 +4,14 @@ import parsers
 from parsers.automaton import reachable
 from parsers.description import Marker, Messages, Text
 from parsers.parser import compiled
-from parsers.readers.text import SENTINELS
+from parsers.readers.text import meaningless
 from tests.support.turns import markers
 
 
 def droppable(name: str) -> tuple[str, ...]:
     """The texts that may vanish from a turn without calls: the framing of reasoning and of messages, and ends of the turn."""
     fmt = parsers.get(name)
-    found = {*fmt.stop, *SENTINELS}
+    found = {*fmt.stop, *meaningless(fmt)}
     positions = list(reachable(compiled(fmt.turn)))
     in_content = [p for position in positions if position.leaf == Text("content") for p in position.follow]
     for position in positions:
