@@ -11,7 +11,7 @@ from gateway.protocols.chat_completions.schema import ChatCompletionRequest
 from gateway.protocols.completions.schema import CompletionRequest
 from gateway.protocols.embeddings import EmbeddingRequest
 from gateway.protocols.messages.schema import CountTokensRequest, MessagesRequest
-from gateway.protocols.responses.schema import InputTokensRequest, ResponsesRequest
+from gateway.protocols.responses.schema import CompactRequest, ConversationRequest, InputTokensRequest, ResponsesRequest
 
 REFERENCE = "#/components/schemas/{model}"
 ERROR = {
@@ -64,13 +64,17 @@ ROUTES: Mapping[str, Described] = {
     "/v1/responses/input_tokens": Described(
         InputTokensRequest, "Count a response's input tokens", "`input_tokens`.", streams=False
     ),
+    "/v1/responses/compact": Described(
+        CompactRequest, "Make a conversation shorter", "The items that can take its place.", streams=False
+    ),
+    "/v1/conversations": Described(ConversationRequest, "Create a conversation", "The conversation.", streams=False),
     "/v1/messages": Described(
         MessagesRequest, "Create a message", "A `message`, or a stream of its events.", error="AnthropicError"
     ),
     "/v1/messages/count_tokens": Described(
         CountTokensRequest, "Count a message's tokens", "`input_tokens`.", streams=False, error="AnthropicError"
     ),
-    "/v1/completions": Described(CompletionRequest, "Create a completion", "The engine's answer, whole or as a stream."),
+    "/v1/completions": Described(CompletionRequest, "Create a completion", "A `text_completion`, whole or as a stream."),
     "/v1/embeddings": Described(EmbeddingRequest, "Create embeddings", "The engine's answer.", streams=False),
 }
 
