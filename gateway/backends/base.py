@@ -81,6 +81,15 @@ class Backend(Protocol):
 
 
 @runtime_checkable
+class Encodes(Protocol):
+    """An engine that is asked for the ids of prompts with control tokens in client text."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text without control tokens. Blocks: for threads."""
+        ...
+
+
+@runtime_checkable
 class CountsTokens(Protocol):
     """An engine that tells how many tokens it makes of a prompt's text."""
 

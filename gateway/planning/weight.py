@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.backends.base import Encodes
 from gateway.chat.request import ChatRequest
 
 from .catalog import ModelSpec
@@ -16,8 +17,8 @@ OF_A_MESSAGE = 50
 
 
 def is_light(request: ChatRequest, spec: ModelSpec) -> bool:
-    """Whether the plan takes a millisecond or so: there is little to render, and no constraint to compile."""
-    if _may_be_constrained(request, spec):
+    """Whether the plan takes a millisecond or so: there is little to render, no constraint to compile and no engine to ask."""
+    if _may_be_constrained(request, spec) or isinstance(spec.backend, Encodes):
         return False
     left = MOST_CHARACTERS - OF_A_TOOL * len(request.tools)
     for message in request.messages:

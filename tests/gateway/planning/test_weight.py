@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from gateway.backends.embedded import EmbeddedBackend
+from gateway.backends.replay import ReplayBackend
 from gateway.chat.request import ResponseFormat, ToolChoice
 from gateway.planning.weight import MOST_CHARACTERS, is_light
 from tests.support.planned import STRICT_WEATHER, TIME, WEATHER, asked, scripted
@@ -47,3 +49,13 @@ def test_much_to_render_is_not(tmp_path: Path, fields: dict[str, Any]) -> None:
 )
 def test_what_may_need_a_grammar_is_not(tmp_path: Path, fields: dict[str, Any]) -> None:
     assert not is_light(asked(**fields), scripted(tmp_path, "x"))
+
+
+def test_an_engine_that_encodes_is_not_waited_for_on_the_spot(tmp_path: Path) -> None:
+    class Encoding(ReplayBackend):
+        def encode(self, text: str) -> list[int]:
+            return list(text.encode())
+
+    spec = scripted(tmp_path, "x")
+    assert not is_light(asked(), replace(spec, backend=Encoding(tmp_path / "turns.jsonl")))
+    assert hasattr(EmbeddedBackend, "encode")
