@@ -227,6 +227,7 @@ EXPECTED = {
     "ToolCallInvalid": (502, "api_error"),
     "ModelNotAllowed": (403, "permission_error"),
     "TokenLimitError": (429, "rate_limit_error"),
+    "BudgetSpent": (429, "rate_limit_error"),
     "BackendBusy": (429, "rate_limit_error"),
 }
 
