@@ -26,3 +26,11 @@ class LoopLag:
             due = loop.time() + EVERY
             await asyncio.sleep(EVERY)
             self._late.append(max(0.0, loop.time() - due))
+
+
+def tasks() -> int:
+    """How many tasks the running loop has."""
+    try:
+        return len(asyncio.all_tasks())
+    except RuntimeError:  # nobody is running
+        return 0

@@ -2,9 +2,17 @@
 
 from collections.abc import Sequence
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 
-from .loop_lag import LoopLag
+from .loop_lag import LoopLag, tasks
 from .replicas import ReplicaMetrics
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -64,6 +72,9 @@ class Metrics:
         self.loop_lag = LoopLag()
         lag = Gauge("toolwire_event_loop_lag_seconds", "Worst delay of the event loop in the last 15 s", registry=self.registry)
         lag.set_function(self.loop_lag.worst)
+        going = Gauge("toolwire_event_loop_tasks", "Tasks of the event loop now", registry=self.registry)
+        going.set_function(tasks)
+        ProcessCollector(registry=self.registry)
 
     def exposition(self) -> bytes:
         """All metrics as text of the type TEXT."""

@@ -38,13 +38,12 @@ class Seen:
     seconds: float = 0.0
 
 
-def ask(url: str, path: str = CHAT, *, stream: bool = True, text: str = "hi", model: str = "m") -> Seen:
+def ask(url: str, path: str = CHAT, *, stream: bool = True, text: str = "hi", key: str = "") -> Seen:
     """One request to its end."""
     seen, began = Seen(), time.monotonic()
+    body, headers = body_for(path, stream=stream, text=text), {"x-api-key": key} if key else {}
     try:
-        with httpx.stream(
-            "POST", url + path, json=body_for(path, stream=stream, text=text, model=model), timeout=PATIENCE
-        ) as answer:
+        with httpx.stream("POST", url + path, json=body, headers=headers, timeout=PATIENCE) as answer:
             seen.status, seen.headers = answer.status_code, dict(answer.headers)
             for block in answer.iter_text():
                 seen.text += block
