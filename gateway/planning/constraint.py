@@ -42,8 +42,10 @@ def for_request(request: ChatRequest, spec: ModelSpec, *, tools: tuple[Tool, ...
         return Limit(None, warnings, frozenset(tool.name for tool in held), wanted is not None)
     build = _Builder(request, spec.format, tools, dialect, opening)
     by_tools = bool(held) or narrowed
+    single = bool(tools) and not request.parallel_tool_calls and not forced
     if wanted is None:
-        constraint, warning = (build.calls("required" if forced else "auto") if by_tools else None), ""
+        constraint = build.calls("required" if forced else "auto") if by_tools else build.one_call() if single else None
+        warning = ""
     elif tools:
         constraint, warning = build.calls_or_content(strict=by_tools)
     else:
@@ -64,11 +66,17 @@ def _told(limit: Limit, held: Sequence[Tool], wanted: ResponseFormat | None, dia
 
 
 @dataclass(frozen=True, slots=True)
-class _Builder:
-    """Builds the constraints of one request.
+class _Problem:
+    """Why a constraint cannot be had, and as far as it is known for which tool and at which place of its schema."""
 
-    One call only (`parallel_tool_calls: false`) needs none: generation is ended where a second call begins.
-    """
+    reason: str
+    tool: str | None = None
+    path: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Builds the constraints of one request."""
 
     request: ChatRequest
     format: Format
@@ -78,14 +86,15 @@ class _Builder:
 
     def calls(self, choice: Literal["auto", "required"]) -> Constraint | None:
         """Calls that satisfy their schemas: at least one, or wherever the model begins one."""
-        try:
-            constraint = self._of(self.tools, choice)
-        except ConstraintError as error:
-            raise self._error(error.tool, error.path, str(error)) from error
-        problem = constraint and grammar_check.problem_of(constraint)
-        if problem:
+        constraint, problem = self._tried(self.tools, choice)
+        if problem is not None:
             raise self._blamed(problem)
         return constraint
+
+    def one_call(self) -> Constraint | None:
+        """Free text and at most one call, where nothing else is demanded. None where that cannot be said: generation is then ended
+        where a second call begins."""
+        return self._tried(self.tools, "auto")[0]
 
     def content(self) -> tuple[Constraint | None, str]:
         """An answer in the response format."""
@@ -100,20 +109,25 @@ class _Builder:
         either = {"type": "or", "elements": [calls.value["format"], answer.value["format"]]}
         return Constraint("structural_tag", {"type": "structural_tag", "format": either}), ""
 
-    def _of(self, tools: Sequence[Tool], choice: Literal["auto", "required"]) -> Constraint | None:
-        """A named function is the only tool here, so that it is required by itself."""
+    def _tried(self, tools: Sequence[Tool], choice: Literal["auto", "required"]) -> tuple[Constraint | None, _Problem | None]:
+        """The constraint, or what is wrong with it. A named function is the only tool here, so that it is required by itself."""
         parallel = self.request.parallel_tool_calls and self.request.tool_choice.mode != "named"
-        value = parsers.constraint(self.format, tools, choice, parallel=parallel, dialect=self.dialect, opening=self.opening)
-        return None if value is None else Constraint(self.dialect, value)
+        try:
+            value = parsers.constraint(self.format, tools, choice, parallel=parallel, dialect=self.dialect, opening=self.opening)
+        except ConstraintError as error:
+            return None, _Problem(str(error), error.tool, error.path)
+        constraint = None if value is None else Constraint(self.dialect, value)
+        reason = constraint and grammar_check.problem_of(constraint)
+        return (None, _Problem(reason)) if reason else (constraint, None)
 
-    def _blamed(self, problem: str) -> GatewayError:
+    def _blamed(self, problem: _Problem) -> GatewayError:
         """The error for a refused grammar, with the tool and the place that are refused on their own."""
         for tool in self.tools:
-            alone = self._of([tool], "required")
-            reason = alone and grammar_check.problem_of(alone)
-            if reason:
-                return self._error(tool.name, grammar_check.path_of_problem(tool.parameters), reason)
-        return self._error(None, (), problem)
+            _, alone = self._tried([tool], "required")
+            if alone is not None:
+                path = alone.path or grammar_check.path_of_problem(tool.parameters, self.dialect)
+                return self._error(tool.name, path, alone.reason)
+        return self._error(problem.tool, problem.path, problem.reason)
 
     def _error(self, name: str | None, path: tuple[str | int, ...], reason: str) -> GatewayError:
         places = [place for place, tool in enumerate(self.request.tools) if tool.name == name]

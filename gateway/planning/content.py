@@ -7,8 +7,8 @@ import parsers
 from gateway.chat.plan import Constraint, Dialect
 from gateway.chat.request import ResponseFormat
 from gateway.errors import ResponseSchemaInvalid
-from parsers import Format, Message, Parser, ReasoningDelta, UnwritableError
-from parsers.grammars.schema_for_xgrammar import schema_for_xgrammar
+from parsers import ConstraintError, Format, Message, Parser, ReasoningDelta, UnwritableError
+from parsers.grammars import json_tag
 
 from . import grammar_check
 
@@ -21,12 +21,19 @@ def constraint_for(wanted: ResponseFormat, fmt: Format, *, dialect: Dialect, ope
     if closer is None or (closer and dialect == "lark"):
         return None, REASONS_FIRST
     schema: Mapping[str, Any] = wanted.schema or {"type": "object"}
-    constraint = _constraint(wanted, dict(schema), dialect=dialect, closer=closer)
+    try:
+        constraint = _constraint(wanted, dict(schema), dialect=dialect, closer=closer)
+    except ConstraintError as error:
+        raise _refused(wanted, error.path, str(error)) from error
     if problem := grammar_check.problem_of(constraint):
-        place = f"In context={grammar_check.path_of_problem(schema)}, it cannot be enforced while decoding"
-        message = f"Invalid schema for response_format '{wanted.name}': {place}: {problem}"
-        raise ResponseSchemaInvalid(message, param=wanted.place, code=wanted.code)
+        raise _refused(wanted, grammar_check.path_of_problem(schema, dialect), problem)
     return constraint, ""
+
+
+def _refused(wanted: ResponseFormat, path: tuple[str | int, ...], problem: str) -> ResponseSchemaInvalid:
+    place = f"In context={path}, it cannot be enforced while decoding"
+    message = f"Invalid schema for response_format '{wanted.name}': {place}: {problem}"
+    return ResponseSchemaInvalid(message, param=wanted.place, code=wanted.code)
 
 
 def reasons(fmt: Format, opening: str) -> bool:
@@ -49,7 +56,7 @@ def _constraint(wanted: ResponseFormat, schema: dict[str, Any], *, dialect: Dial
     in that mode, for as long as it runs."""
     if dialect == "lark":
         return Constraint("json_schema" if wanted.schema else "json_object", schema)
-    answer = {"type": "json_schema", "json_schema": schema_for_xgrammar(schema), "max_whitespace_cnt": 1}
+    answer = json_tag(schema)["format"]
     if not closer:
         return Constraint("structural_tag", {"type": "structural_tag", "format": answer})
     free = {"type": "any_text", "excludes": [closer.rstrip()]}

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from gateway.chat.plan import Constraint
-from parsers.grammars.schema_for_xgrammar import schema_for_xgrammar
+from gateway.chat.plan import Constraint, Dialect
+from parsers import ConstraintError
+from parsers.grammars import json_tag
+from parsers.grammars.lark import lark
+from parsers.grammars.shapes import Json
 
 from . import xgrammar_check
 from .schemas import canonical
@@ -24,20 +27,25 @@ def problem_of(constraint: Constraint) -> str | None:
     return _tag_problem(canonical(constraint.value)) if constraint.kind == "structural_tag" else None
 
 
-def path_of_problem(schema: Mapping[str, Any]) -> tuple[str | int, ...]:
+def path_of_problem(schema: Mapping[str, Any], dialect: Dialect) -> tuple[str | int, ...]:
     """The deepest place in a schema that is refused on its own; () when only the whole is."""
     shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     path: tuple[str | int, ...] = ()
     node: Any = schema
     while True:
-        culprit = next((step for step in _children(node) if _schema_problem(_as_enforced({**shared, **step[1]}))), None)
+        culprit = next((step for step in _children(node) if _schema_problem({**shared, **step[1]}, dialect)), None)
         if culprit is None:
             return path
         path, node = (*path, *culprit[0]), culprit[1]
 
 
-def _as_enforced(schema: Mapping[str, Any]) -> str:
-    return canonical(schema_for_xgrammar(schema))
+def _schema_problem(schema: Mapping[str, Any], dialect: Dialect) -> str | None:
+    if dialect == "lark":
+        return _lark_problem(lark(Json(schema)))
+    try:
+        return _tag_problem(canonical(json_tag(schema)))
+    except ConstraintError as error:
+        return str(error)
 
 
 def _children(node: Mapping[str, Any]) -> list[tuple[tuple[str | int, ...], Mapping[str, Any]]]:
@@ -62,11 +70,6 @@ def _listed(node: Mapping[str, Any], group: str) -> list[tuple[int, Any]]:
 @lru_cache(maxsize=1024)
 def _tag_problem(text: str) -> str | None:
     return in_time(lambda: xgrammar_check.problem_of_tag_text(text)) if xgrammar_check.available() else None
-
-
-@lru_cache(maxsize=1024)
-def _schema_problem(text: str) -> str | None:
-    return in_time(lambda: xgrammar_check.problem_of_schema_text(text)) if xgrammar_check.available() else None
 
 
 @lru_cache(maxsize=256)

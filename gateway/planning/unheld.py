@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateway.chat.plan import Dialect
+from parsers.grammars import unenforced
 from parsers.grammars.lark_schema import is_countable
-from parsers.grammars.schema_for_xgrammar import unenforced
 
 from .strict_repair import exclusive
 from .strict_rules import FORMATS, nodes

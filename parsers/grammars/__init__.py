@@ -7,12 +7,11 @@ from ..description import Format
 from ..errors import ConstraintError
 from ..message import Tool, Tools
 from .lark import lark
-from .schema_for_xgrammar import unenforced
 from .shapes import Shape
-from .structural_tag import structural_tag
+from .structural_tag import json_tag, structural_tag, unenforced
 from .turn import Wanted, turn_shape
 
-__all__ = ["constraint", "unenforced"]
+__all__ = ["constraint", "json_tag", "unenforced"]
 
 WORDS = ("none", "auto", "required")
 DIALECTS: dict[str, Callable[[Shape], dict[str, Any] | str]] = {"structural_tag": structural_tag, "lark": lark}

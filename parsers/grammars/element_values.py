@@ -6,8 +6,8 @@ from typing import Any
 
 from ..description import ElementArguments
 from ..message import Tool
-from ..schema import resolve, types_of
-from .schemas import members_of, part_schema
+from ..schema import types_of
+from .schemas import members_of, part_schema, plain
 from .shapes import EMPTY, Const, Json, Maybe, Several, Shape, Text, all_of, one_of
 from .tagged_values import STRING_RULES
 
@@ -17,8 +17,8 @@ _SCALARS = frozenset({"integer", "number", "boolean", "null"})
 
 def element_arguments(leaf: ElementArguments, tool: Tool) -> Shape:
     """All arguments of a call. Properties that the schema does not name are left out."""
-    properties, required, _ = members_of(tool)
-    return _Writer(leaf.prefix, tool.parameters).members(properties, required, _DEPTH)
+    writer = _Writer(leaf.prefix, tool.parameters)
+    return one_of(*(writer.members(each.properties, each.required, _DEPTH) for each in members_of(tool)))
 
 
 class _Writer:
@@ -37,7 +37,7 @@ class _Writer:
         return all_of(Const(f"{self._prefix}<{name}>"), self._value(schema, depth - 1), Const(f"{self._prefix}</{name}>"))
 
     def _value(self, schema: Any, depth: int) -> Shape:
-        schema = resolve(schema, self._root)
+        schema = plain(schema, self._root)
         if not isinstance(schema, Mapping) or not depth:
             return Text((self._prefix,))
         if "const" in schema or isinstance(schema.get("enum"), list):

@@ -11,8 +11,25 @@ from typing import Any, assert_never
 
 from ..errors import ConstraintError
 from .lark_schema import schema_for_llguidance
-from .shapes import All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, after_text, all_of, one_of
+from .shapes import (
+    All,
+    Const,
+    Json,
+    Key,
+    Maybe,
+    OneOf,
+    Pattern,
+    Several,
+    Shape,
+    Text,
+    Thought,
+    Watched,
+    after_text,
+    all_of,
+    one_of,
+)
 
+KEY = "/[a-zA-Z_][a-zA-Z0-9_]*/"
 SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/]")
 
 
@@ -43,6 +60,8 @@ class _Writer:
                 return self._named("TEXT", self._body(shape))
             case Pattern(regex):
                 return self._named("PATTERN", f"/{regex}/")
+            case Key(taken):
+                return self._named("KEY", " & ".join((KEY, *(f"~/({'|'.join(map(escaped, taken))})/" for _ in taken[:1]))))
             case All(parts):
                 return self._sequence(parts)
             case OneOf() | Maybe() | Several() | Watched() | Thought():

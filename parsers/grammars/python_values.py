@@ -5,24 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..message import Tool
-from ..schema import resolve, types_of
-from .schemas import members_of, part_schema
-from .shapes import EMPTY, Const, Json, Maybe, Pattern, Several, Shape, all_of, one_of
+from ..schema import types_of
+from .schemas import Members, members_of, part_schema, plain
+from .shapes import EMPTY, Const, Json, Key, Maybe, Pattern, Several, Shape, all_of, one_of
 
 SINGLE_QUOTED = r"'([^'\\\x00-\x1f]|\\[\\'nrt])*'"
-NAME = "[a-zA-Z_][a-zA-Z0-9_]{0,63}"
 _DEPTH = 8
 
 
 def python_call(tool: Tool) -> Shape:
     """`name(key=value, ...)`."""
-    properties, required, others = members_of(tool)
     values = _Values(tool.parameters)
-    members = [(all_of(Const(f"{key}="), values.shape(schema)), key in required) for key, schema in properties.items()]
-    if others is not None and not members:
-        more = Several(all_of(Pattern(NAME), Const("="), values.shape(others)), ", ", least=0)
-        return all_of(Const(f"{tool.name}("), more, Const(")"))
-    return all_of(Const(f"{tool.name}("), listed(members), Const(")"))
+    return all_of(Const(f"{tool.name}("), one_of(*(values.members(members) for members in members_of(tool))), Const(")"))
 
 
 def listed(members: list[tuple[Shape, bool]], *, separator: str = ", ") -> Shape:
@@ -42,9 +36,20 @@ class _Values:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
 
+    def members(self, members: Members) -> Shape:
+        """The arguments of one alternative."""
+        if members.others is not None and not members.properties:
+            return Several(all_of(Key(), Const("="), self.shape(members.others)), ", ", least=0)
+        return listed(
+            [
+                (all_of(Const(f"{key}="), self.shape(schema)), key in members.required)
+                for key, schema in members.properties.items()
+            ]
+        )
+
     def shape(self, schema: Any, depth: int = _DEPTH) -> Shape:
         """A value of this schema."""
-        schema = resolve(schema, self._root)
+        schema = plain(schema, self._root)
         if not isinstance(schema, Mapping) or not depth:
             return Json(part_schema(schema, self._root))
         if "const" in schema or isinstance(schema.get("enum"), list):

@@ -6,11 +6,11 @@ from typing import Any
 
 from ..description import QuotedArguments
 from ..message import Tool
-from ..schema import resolve, types_of
+from ..schema import types_of
 from .python_values import listed
-from .schemas import members_of, part_schema
-from .shapes import Const, Json, Pattern, Several, Shape, Text, all_of, one_of
-from .tagged_values import KEY, STRING_RULES
+from .schemas import Members, members_of, part_schema, plain
+from .shapes import Const, Json, Key, Several, Shape, Text, all_of, one_of
+from .tagged_values import STRING_RULES
 
 _DEPTH = 8
 _FREE_DEPTH = 2
@@ -19,12 +19,8 @@ _FREE_DEPTH = 2
 
 def quoted_arguments(leaf: QuotedArguments, tool: Tool) -> Shape:
     """`{key:value,...}`."""
-    properties, required, others = members_of(tool)
     values = _Values(leaf.quote, tool.parameters)
-    members = [(all_of(Const(f"{key}:"), values.shape(schema)), key in required) for key, schema in properties.items()]
-    if others is not None and not members:
-        return values.mapping(values.shape(others))
-    return all_of(Const("{"), listed(members, separator=","), Const("}"))
+    return one_of(*(values.members(members) for members in members_of(tool)))
 
 
 class _Values:
@@ -34,9 +30,18 @@ class _Values:
         self._quote = quote
         self._root = root
 
+    def members(self, members: Members) -> Shape:
+        """The arguments of one alternative."""
+        if members.others is not None and not members.properties:
+            return self.mapping(self.shape(members.others))
+        found = [
+            (all_of(Const(f"{key}:"), self.shape(each)), key in members.required) for key, each in members.properties.items()
+        ]
+        return all_of(Const("{"), listed(found, separator=","), Const("}"))
+
     def shape(self, schema: Any, depth: int = _DEPTH) -> Shape:
         """A value of this schema."""
-        schema = resolve(schema, self._root)
+        schema = plain(schema, self._root)
         if not isinstance(schema, Mapping) or not depth:
             return self.anything()
         if "const" in schema or isinstance(schema.get("enum"), list):
@@ -69,7 +74,7 @@ class _Values:
 
     def mapping(self, value: Shape) -> Shape:
         """An object with any keys."""
-        return all_of(Const("{"), Several(all_of(Pattern(KEY), Const(":"), value), ",", least=0), Const("}"))
+        return all_of(Const("{"), Several(all_of(Key(), Const(":"), value), ",", least=0), Const("}"))
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> Shape:
         properties = schema.get("properties")

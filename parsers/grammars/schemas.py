@@ -1,11 +1,13 @@
 """Schemas of arguments, made fit to stand alone in a grammar."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ConstraintError
 from ..message import Tool
 from ..schema import resolve
+from .merging import Merger, listed, properties_of, types_of
 
 _SHARED = ("$defs", "definitions")
 
@@ -20,35 +22,48 @@ def arguments_schema(tool: Tool) -> dict[str, Any]:
     return dict(parameters)
 
 
-def members_of(tool: Tool) -> tuple[dict[str, Any], frozenset[str], Any]:
-    """What a tool's object may hold: each property's schema, which are required, and the schema of others (None: no others)."""
+@dataclass(frozen=True, slots=True)
+class Members:
+    """What an object may hold: each property's schema, which are required, and the schema of others (None: no others)."""
+
+    properties: dict[str, Any]
+    required: frozenset[str]
+    others: Any
+
+
+def members_of(tool: Tool) -> list[Members]:
+    """What a tool's object may hold, for each of its schema's alternatives; ConstraintError when nothing satisfies any."""
     root = arguments_schema(tool)
-    properties: dict[str, Any] = {}
-    required: set[str] = set()
-    for part in _conjuncts(root, root):
-        found = part.get("properties")
-        properties.update(found if isinstance(found, Mapping) else {})
-        required.update(key for key in part.get("required") or () if isinstance(key, str))
-    if root.get("additionalProperties") is not False:
-        undeclared = root.get("additionalProperties")
-        schema = undeclared if isinstance(undeclared, Mapping) else {}
-        properties.update(dict.fromkeys(sorted(required - set(properties)), schema))
-    others = root.get("additionalProperties", None if properties else True)
-    return properties, frozenset(required), None if others is False else others
+    whole = plain(root, root)
+    branches = next((whole[key] for key in ("anyOf", "oneOf") if isinstance(whole.get(key), list)), [whole])
+    found = [members for branch in branches if (members := _members(plain(branch, root))) is not None]
+    if not found:
+        raise ConstraintError(f"no arguments satisfy the schema of {tool.name}", tool=tool.name)
+    return found
 
 
-def _conjuncts(schema: Any, root: Mapping[str, Any], depth: int = 8) -> list[Mapping[str, Any]]:
-    """The object schemas that all hold at once, and the alternatives as if they did, without what they require."""
-    schema = resolve(schema, root)
-    if not isinstance(schema, Mapping) or not depth:
-        return []
-    parts = [schema]
-    for branch in schema.get("allOf") or ():
-        parts.extend(_conjuncts(branch, root, depth - 1))
-    for keyword in ("anyOf", "oneOf"):
-        for branch in schema.get(keyword) or ():
-            parts.extend({**part, "required": []} for part in _conjuncts(branch, root, depth - 1))
-    return parts
+def _members(node: Any) -> Members | None:
+    """The members of one alternative; None when it cannot be satisfied."""
+    if not isinstance(node, Mapping) or "object" not in types_of(node):
+        return None
+    required = frozenset(key for key in node.get("required") or () if isinstance(key, str))
+    others = node.get("additionalProperties", not properties_of(node))
+    properties = dict(properties_of(node))
+    properties.update({key: others for key in sorted(required) if key not in properties})
+    if any(_is_never(properties[key]) for key in required):
+        return None
+    properties = {key: schema for key, schema in properties.items() if not _is_never(schema)}
+    return Members(properties, required, None if others is False else others)
+
+
+def _is_never(schema: Any) -> bool:
+    return schema is False or (isinstance(schema, Mapping) and listed(schema) == [])
+
+
+def plain(schema: Any, root: Mapping[str, Any]) -> Any:
+    """A schema without `allOf`, and with nothing beside a reference or alternatives: what its reference means where it is one."""
+    node = resolve(schema, root)
+    return Merger(root).merged(node, ()) if isinstance(node, Mapping) else node
 
 
 def part_schema(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,13 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Key:
+    """The name of a property that is none of those that are taken."""
+
+    taken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class All:
     """One after the other."""
 
@@ -102,7 +109,7 @@ class Thought:
         return one_of(*(Const(closer + self.after) for closer in self.closers))
 
 
-Shape = Const | Json | Text | Pattern | All | OneOf | Maybe | Several | Watched | Thought
+Shape = Const | Json | Text | Pattern | Key | All | OneOf | Maybe | Several | Watched | Thought
 EMPTY = All(())
 
 
@@ -134,7 +141,7 @@ def shortest(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _hashable(part: Shape) -> bool:
-    return isinstance(part, Const | Pattern)
+    return isinstance(part, Const | Pattern | Key)
 
 
 def after_text(shape: Shape, text: str) -> Shape | None:

@@ -1,108 +1,120 @@
-"""Shapes as structural tags, the constraint language of xgrammar (vLLM, SGLang)."""
+"""Shapes as structural tags, the constraint language of xgrammar (vLLM, SGLang).
 
+The whole turn is one grammar in EBNF inside of the tag. What several calls share is written, sent and compiled once: engines prepare
+such a grammar many times faster than tags with a schema in each.
+"""
+
+import json
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from .schema_for_xgrammar import FORMATS, anchored_pattern, schema_for_xgrammar
-from .shapes import EMPTY, All, Const, Json, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, all_of
+from .avoiding import MOST_LEAST, Alphabet, counted, telling, unlike
+from .ebnf_text import NOTHING, choice, expression, quoted, repeated, row
+from .json_rules import JsonRules
+from .json_strings import text_rules
+from .regexes import CLASSES, exact, narrowed, without
+from .rules import Rules
+from .shapes import All, Const, Json, Key, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, all_of
 
 Tag = dict[str, Any]
-LENGTHS = ("minLength", "maxLength")
-COUNTED = 128
-"""The longest limit of a text without quotes that is counted while decoding: some hundreds take the engine seconds to prepare."""
 
 
 def structural_tag(shape: Shape) -> Tag:
     """The whole tag."""
-    return {"type": "structural_tag", "format": _format(shape)}
+    rules = Rules()
+    start = _Writer(rules).expression(shape)
+    return _tag(rules.text(start))
 
 
-def _format(shape: Shape) -> Tag:
-    match shape:
-        case All() | OneOf() | Maybe() | Several() | Watched() | Thought():
-            return _composed(shape)
-        case Const(text):
-            return {"type": "const_string", "value": text}
-        case Json(schema, excludes):
-            return _json(schema, excludes)
-        case Text():
-            return _text(shape)
-        case Pattern(regex):
-            return {"type": "regex", "pattern": regex}
-        case _:
-            assert_never(shape)
+def json_tag(schema: Mapping[str, Any]) -> Tag:
+    """A tag for one JSON value of a schema; ConstraintError where no value satisfies it."""
+    rules = Rules()
+    start = JsonRules(rules, schema).whole()
+    return _tag(rules.text(start))
 
 
-def _composed(shape: All | OneOf | Maybe | Several | Watched | Thought) -> Tag:
-    match shape:
-        case All(()):
-            return {"type": "const_string", "value": ""}
-        case All(parts):
-            return {"type": "sequence", "elements": [_format(part) for part in parts]}
-        case OneOf(parts):
-            return {"type": "or", "elements": [_format(part) for part in parts]}
-        case Maybe(part):
-            return {"type": "optional", "content": _format(part)}
-        case Several():
-            return _several(shape)
-        case Thought():
-            return _format(_thought(shape))
-        case Watched(rules, once):
-            listed = [[text, _format(rest)] for text, rest in rules]
-            return {"type": "dispatch", "rules": listed, "loop": not once, "excludes": []}
-        case _:
-            assert_never(shape)
+def unenforced(schema: Mapping[str, Any]) -> list[str]:
+    """The places (`properties.tags.uniqueItems`) whose keywords do not hold while decoding, only in the check behind it."""
+    written = JsonRules(Rules(), schema)
+    written.whole()
+    return [".".join(map(str, path)) for path in dict.fromkeys(written.left)]
 
 
-def _json(schema: Mapping[str, Any], excludes: tuple[str, ...]) -> Tag:
-    said = schema_for_xgrammar(schema)
-    tag: Tag = {"type": "json_schema", "json_schema": said, "max_whitespace_cnt": 1}
-    # Excluding a text makes xgrammar forget lengths, which models break more often than they write a closer.
-    return tag | ({"excludes": list(excludes)} if excludes and not _limits_length(said) else {})
+def _tag(grammar: str) -> Tag:
+    return {"type": "structural_tag", "format": {"type": "grammar", "grammar": grammar}}
 
 
-def _limits_length(schema: Any) -> bool:
-    if isinstance(schema, list):
-        return any(map(_limits_length, schema))
-    if not isinstance(schema, dict):
-        return False
-    return any(key in schema for key in LENGTHS) or any(map(_limits_length, schema.values()))
+class _Writer:
+    """Writes shapes as rules of one grammar."""
 
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._known: dict[int, tuple[Shape, str]] = {}
 
-def _text(shape: Text) -> Tag:
-    """Free text. An XML style is the way to say that rules hold for text without quotes; it does not keep out `excludes`."""
-    rules = {key: value for key, value in (shape.schema or {}).items() if key in ("type", "pattern", "format")}
-    if "pattern" in rules and (anchored := anchored_pattern(rules["pattern"], quoted=False)) is not None:
-        return {"type": "json_schema", "json_schema": {"type": "string", "pattern": anchored}, "style": "qwen_xml"}
-    if rules.get("format") in FORMATS:
-        return {"type": "json_schema", "json_schema": {"type": "string", "format": rules["format"]}, "style": "qwen_xml"}
-    lengths = {key: value for key, value in (shape.schema or {}).items() if key in LENGTHS and isinstance(value, int)}
-    # Not by `max_chars`: beside `excludes` it miscounts broken characters, and the engine then fails at its own mask.
-    if lengths and max(lengths.values()) <= COUNTED:
-        return {"type": "json_schema", "json_schema": {"type": "string", **lengths}, "style": "qwen_xml"}
-    return {"type": "any_text", "excludes": list(shape.excludes)}
+    def expression(self, shape: Shape) -> str:
+        """EBNF for a shape, as one term or several in a row."""
+        match shape:
+            case Const(text):
+                return quoted(text)
+            case Pattern(regex):
+                return self._rules.named("pattern", expression(exact(regex)))
+            case Key(taken):
+                letters = without(CLASSES["w"], CLASSES["d"])
+                return unlike(self._rules, list(taken), Alphabet(letters, CLASSES["w"]), end=NOTHING)
+            case All(parts):
+                return row(map(self.expression, parts))
+            case Json() | Text() | OneOf() | Maybe() | Several() | Watched() | Thought():
+                return self._rule(shape)
+            case _:
+                assert_never(shape)
 
+    def _rule(self, shape: Json | Text | OneOf | Maybe | Several | Watched | Thought) -> str:
+        known = self._known.get(id(shape))
+        if known is None:
+            known = self._known[id(shape)] = shape, self._composed(shape)
+        return known[1]
 
-def _several(shape: Several) -> Tag:
-    """Calls are tags, because only of tags a text between two can be said without saying them twice."""
-    item = _format(shape.part)
-    if not shape.separator:
-        return {"type": "plus" if shape.least else "star", "content": item}
-    if shape.least:
-        limits = {"at_least_one": True, "stop_after_first": False}
-        return {"type": "tags_with_separator", "tags": _tags(shape.part), "separator": shape.separator, **limits}
-    more = {"type": "star", "content": _format(all_of(Const(shape.separator), shape.part))}
-    return {"type": "optional", "content": {"type": "sequence", "elements": [item, more]}}
+    def _composed(self, shape: Json | Text | OneOf | Maybe | Several | Watched | Thought) -> str:
+        match shape:
+            case Json(schema, excludes):
+                key = (json.dumps(schema), excludes)
+                return self._rules.once(key, lambda: JsonRules(self._rules, schema, excludes).whole())
+            case Text():
+                return self._text(shape)
+            case OneOf(parts):
+                return self._rules.named("part", choice(map(self.expression, parts)))
+            case Maybe(part):
+                return repeated(self.expression(part), 0, 1)
+            case Several(part, separator, least):
+                return self._several(self.expression(part), separator, least)
+            case Watched(rules, once):
+                return self._watched({text: self._rules.named("call", self.expression(rest)) for text, rest in rules}, once=once)
+            case Thought():
+                return self._rules.named("turn", self.expression(_thought(shape)))
+            case _:
+                assert_never(shape)
 
+    def _several(self, item: str, separator: str, least: int) -> str:
+        if not separator:
+            return repeated(item, least, None)
+        name = self._rules.named("item", item)
+        inside = row((name, repeated(row((quoted(separator), name)), 0, None)))
+        return self._rules.named("items", inside if least else f"({inside})?")
 
-def _tags(shape: Shape) -> list[Tag]:
-    """Shapes as tags. What a tag holds must have an end where it has none of its own, so that the last text is its end."""
-    if isinstance(shape, OneOf):
-        return [tag for part in shape.parts for tag in _tags(part)]
-    *before, last = shape.parts if isinstance(shape, All) else (EMPTY, shape)
-    if isinstance(last, Const):
-        return [{"type": "tag", "begin": "", "content": _format(all_of(*before)), "end": last.text}]
-    return [{"type": "tag", "begin": "", "content": _format(shape), "end": ""}]
+    def _watched(self, rests: Mapping[str, str], *, once: bool) -> str:
+        pairs = "".join(f"({quoted(text)}, {rest}), " for text, rest in rests.items())
+        return self._rules.named("free", f"TagDispatch({pairs}loop_after_dispatch={'false' if once else 'true'})")
+
+    def _text(self, shape: Text) -> str:
+        """Free text. Of what a schema says about it, an expression comes first, then its length."""
+        said, (low, high), _ = text_rules(shape.schema or {})
+        if said is not None:
+            return self._rules.named("text", expression(narrowed(said, telling(shape.excludes))))
+        if not low and high is None:
+            excludes = "".join(f"{quoted(text)}, " for text in shape.excludes)
+            dispatch = f"TagDispatch(loop_after_dispatch=false, excludes=({excludes}))"
+            return self._rules.named("text", dispatch if excludes else "[^]*")
+        return counted(self._rules, shape.excludes, (min(low, MOST_LEAST), high))
 
 
 def _thought(shape: Thought) -> Shape:

@@ -7,13 +7,12 @@ from typing import Any
 
 from ..description import TaggedArguments
 from ..message import Tool
-from ..schema import resolve, types_of
-from .schemas import members_of, part_schema
-from .shapes import Const, Json, Maybe, Pattern, Several, Shape, Text, all_of, one_of, shortest
+from ..schema import types_of
+from .schemas import Members, members_of, part_schema, plain
+from .shapes import Const, Json, Key, Maybe, Several, Shape, Text, all_of, one_of, shortest
 from .tree import first_texts
 
 STRING_RULES = ("pattern", "format", "minLength", "maxLength")
-KEY = "[a-zA-Z_][a-zA-Z0-9_]{0,63}"
 CDATA = "<![CDATA["
 UNUSUAL = re.compile(r"[^\x00-\x7f]\w+")
 TEXTLESS = frozenset({"integer", "number", "boolean", "null"})
@@ -22,15 +21,8 @@ _DEPTH = 8
 
 def tagged_arguments(leaf: TaggedArguments, tool: Tool, behind: tuple[str, ...]) -> Shape:
     """All arguments of a call. `behind` are the markers that may follow: no value may hold what the parser takes for its end."""
-    properties, required, others = members_of(tool)
     writer = _Writer(leaf, tool.parameters, _enders(leaf, behind))
-    parts: list[Shape] = []
-    for key, schema in properties.items():
-        argument = writer.argument(Const(key), schema)
-        parts.append(argument if key in required else Maybe(argument))
-    if others is not None:
-        parts.append(Several(writer.argument(Pattern(KEY), others), least=0))
-    return all_of(*parts)
+    return one_of(*(writer.members(members) for members in members_of(tool)))
 
 
 def _enders(leaf: TaggedArguments, behind: tuple[str, ...]) -> tuple[str, ...]:
@@ -71,6 +63,19 @@ class _Writer:
         self._marked = leaf.marked
         self._says_type = "{type}" in leaf.header
 
+    def members(self, members: Members) -> Shape:
+        """The arguments of one alternative."""
+        parts: list[Shape] = []
+        for key, schema in members.properties.items():
+            argument = self.argument(Const(self._spelled(key)), schema)
+            parts.append(argument if key in members.required else Maybe(argument))
+        if members.others is not None:
+            parts.append(Several(self.argument(Key(tuple(members.properties)), members.others), least=0))
+        return all_of(*parts)
+
+    def _spelled(self, key: str) -> str:
+        return key.replace("&", "&amp;").replace('"', "&quot;") if self._leaf.escaped else key
+
     def argument(self, key: Shape, schema: Any) -> Shape:
         """One argument."""
         texts = list(self._texts(schema, _DEPTH))
@@ -92,7 +97,7 @@ class _Writer:
 
     def _texts(self, schema: Any, depth: int) -> Iterator[Shape]:
         """The ways in which a value may be text."""
-        schema = resolve(schema, self._root)
+        schema = plain(schema, self._root)
         if not isinstance(schema, Mapping) or not depth:
             yield Text(self._enders)
             return
@@ -110,7 +115,7 @@ class _Writer:
 
     def _values(self, schema: Any, depth: int) -> Iterator[tuple[str, Shape]]:
         """The ways in which a value may be JSON that is no text, each with its type."""
-        schema = resolve(schema, self._root)
+        schema = plain(schema, self._root)
         if not isinstance(schema, Mapping) or not depth:
             return
         if (listed := _listed(schema)) is not None:

@@ -17,10 +17,11 @@ from gateway.planning import grammar_check, xgrammar_check
 from gateway.planning.catalog import ModelSpec
 from gateway.planning.planner import plan
 from parsers import Tool
+from tests.support.decoders import refusal
 from tests.support.planned import CITY, STRICT_WEATHER, TIME, WEATHER, asked, scripted
 
 NOTHING = {"type": "integer", "minimum": 5, "maximum": 1}
-DEEP = {"deep": {"anyOf": [{"type": "string"}, NOTHING]}}
+DEEP = {"deep": {"anyOf": [{"type": "array", "items": NOTHING, "minItems": 1}, NOTHING]}}
 UNHELD = Tool(
     "look_up",
     parameters={"type": "object", "properties": DEEP, "required": ["deep"], "additionalProperties": False},
@@ -62,7 +63,6 @@ def texts(tag: Any) -> str:
     [
         {},
         {"tools": (WEATHER, TIME)},
-        {"tools": (WEATHER, TIME), "parallel_tool_calls": False},
         {"tools": (STRICT_WEATHER,), "choice": "none"},
     ],
 )
@@ -104,8 +104,9 @@ def test_a_function_may_be_called_like_a_choice(spec: ModelSpec) -> None:
 def test_what_cannot_be_enforced_names_tool_and_place(spec: ModelSpec, fields: dict[str, Any]) -> None:
     with pytest.raises(ToolSchemaInvalid) as refused:
         planned(spec, tools=(WEATHER, UNHELD), **fields)
-    assert "function 'look_up': In context=('properties', 'deep', 'anyOf', 1), it cannot be enforced while decoding" in str(
-        refused.value
+    assert (
+        "function 'look_up': In context=('properties', 'deep', 'anyOf', 0, 'items'), it cannot be enforced while decoding: "
+        in str(refused.value)
     )
     assert "project/cpp" not in str(refused.value)
     assert refused.value.param == "tools[1].function.parameters"
@@ -126,42 +127,64 @@ def test_a_tool_that_need_not_be_enforced_may_have_any_schema(spec: ModelSpec) -
 
 @needs_xgrammar
 def test_a_response_schema_that_cannot_be_enforced_is_refused(spec: ModelSpec) -> None:
-    wanted = ResponseFormat("json_schema", {"type": "object", "properties": {"a": NOTHING}}, "answer")
+    wanted = ResponseFormat("json_schema", {"type": "object", "properties": {"a": NOTHING}, "required": ["a"]}, "answer")
     with pytest.raises(ResponseSchemaInvalid) as refused:
         planned(spec, response_format=wanted)
-    assert "response_format 'answer': In context=('properties', 'a')" in str(refused.value)
+    assert "response_format 'answer': In context=()" in str(refused.value)
 
 
-@pytest.mark.parametrize(("wanted", "part"), [(ANSWER, '"n"'), (ResponseFormat("json_object"), '"type": "object"')])
-def test_content_is_held_to_its_format(spec: ModelSpec, wanted: ResponseFormat, part: str) -> None:
-    made = planned(spec, response_format=wanted)
+def held(made: Plan, text: str) -> bool:
+    """Whether decoding under a plan's constraint could write this text."""
     assert made.constraint is not None
     assert made.constraint.kind == "structural_tag", "an engine's own JSON mode may change its compiler for good"
-    assert made.constraint.value["format"]["type"] == "json_schema"
-    assert part in texts(made.constraint.value)
     assert grammar_check.problem_of(made.constraint) is None
+    return refusal(made.constraint.value, text) is None
 
 
+@needs_xgrammar
+def test_content_is_held_to_its_format(spec: ModelSpec) -> None:
+    made = planned(spec, response_format=ANSWER)
+    assert held(made, '{"n": 3}')
+    assert not held(made, '{"n": "3"}')
+    anything = planned(spec, response_format=ResponseFormat("json_object"))
+    assert held(anything, '{"a": [1, {}]}')
+    assert not held(anything, "[1]")
+
+
+@needs_xgrammar
 def test_an_answer_in_a_format_may_be_thought_about_first(spec: ModelSpec) -> None:
     made = planned(spec, response_format=ANSWER, opening="<think>\n")
-    assert made.constraint is not None
-    thinking, answer = made.constraint.value["format"]["elements"]
-    assert (thinking["begin"], thinking["end"].strip()) == ("", "</think>")
-    assert answer["type"] == "json_schema"
-    assert grammar_check.problem_of(made.constraint) is None
+    assert held(made, 'Three.\n</think>\n\n{"n": 3}')
+    assert not held(made, '{"n": 3}')
     closed = planned(spec, response_format=ANSWER, opening="<think>\n\n</think>\n\n")
-    assert closed.constraint is not None
-    assert closed.constraint.value["format"] == answer
+    assert held(closed, '{"n": 3}')
+    assert not held(closed, "Three.")
 
 
+@needs_xgrammar
 def test_tools_and_a_response_format_are_a_choice(spec: ModelSpec) -> None:
     made = planned(spec, tools=(WEATHER,), response_format=ANSWER)
-    assert made.constraint is not None
-    assert made.constraint.value["format"]["type"] == "or"
-    assert "get_weather" in texts(made.constraint.value)
-    assert '"n"' in texts(made.constraint.value)
+    assert held(made, '{"n": 3}')
+    assert held(made, '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>')
+    assert not held(made, "Three.")
     assert made.warnings == ()
-    assert grammar_check.problem_of(made.constraint) is None
+
+
+@needs_xgrammar
+@pytest.mark.parametrize("dialect", ["structural_tag", "lark"])
+def test_one_call_at_most_is_held_while_decoding(spec: ModelSpec, dialect: Dialect) -> None:
+    made = planned(spec, dialect=dialect, tools=(WEATHER, TIME), parallel_tool_calls=False)
+    assert made.constraint is not None
+    call = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+    for text, allowed in (("It rains.", True), (call, True), ("So:" + call, True), (call + "\n" + call, False)):
+        assert (refusal(made.constraint.value, text) is None) is allowed, text
+    assert (made.warnings, made.loose) == ((), frozenset())
+
+
+@needs_xgrammar
+def test_where_one_call_at_most_cannot_be_said_nothing_is_held(spec: ModelSpec) -> None:
+    unsaid = replace(UNHELD, strict=False)
+    assert planned(spec, tools=(unsaid,), parallel_tool_calls=False).constraint is None
 
 
 def test_a_demanded_call_leaves_no_room_for_a_response_format(spec: ModelSpec) -> None:

@@ -11,6 +11,7 @@ from gateway.chat.request import ResponseFormat, ToolChoice
 from gateway.planning.catalog import ModelSpec
 from gateway.planning.planner import plan, prompt_of
 from parsers import Tool
+from tests.support.decoders import refusal
 from tests.support.planned import STRICT_WEATHER, TIME, WEATHER, asked, scripted
 
 TAGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
@@ -119,12 +120,13 @@ def test_there_is_none_where_nothing_is_required(spec: ModelSpec, fields: dict[s
 def test_a_forced_turn_may_think_first_but_not_end_so(spec: ModelSpec, choice: str) -> None:
     """Behind the thinking that the prompt has opened, or that the model opens, only calls can follow."""
     opened = planned(spec, tools=(WEATHER, TIME), choice=choice, opening="<think>\n")
-    assert opened.constraint is not None
-    thinking, *rest = opened.constraint.value["format"]["elements"]
-    assert thinking["type"] == "any_text"
-    assert "</think>" in thinking["excludes"]
-    assert "</think>" in str(rest)
-    assert "any_text" not in str(rest)
     ahead = planned(spec, tools=(WEATHER, TIME), choice=choice)
+    assert opened.constraint is not None
     assert ahead.constraint is not None
-    assert "<think>" in str(ahead.constraint.value)
+    call = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+    assert refusal(opened.constraint.value, f"hm</think>\n\n{call}") is None
+    assert refusal(opened.constraint.value, "hm</think>\n\nNo.") is not None
+    assert refusal(opened.constraint.value, "hm") is not None
+    assert refusal(ahead.constraint.value, f"<think>hm</think>\n\n{call}") is None
+    assert refusal(ahead.constraint.value, call) is None
+    assert refusal(ahead.constraint.value, f"So: {call}") is not None
