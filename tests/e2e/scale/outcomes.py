@@ -19,6 +19,7 @@ BROKEN: tuple[Verdict, ...] = ("leaked", "wrong", "hung", "engine")
 """`leaked`: refused behind decoding though the grammar was to hold it. `wrong`: delivered, and breaks what was demanded; or
 refused for no good reason. `hung`: no end within the time box. `engine`: the engine failed."""
 ONLY_CHECKED = "only checked after decoding"
+DRAFTS = (jsonschema_rs.Draft202012Validator, jsonschema_rs.Draft7Validator, jsonschema_rs.Draft4Validator)
 
 
 @dataclass(slots=True)
@@ -85,11 +86,17 @@ def valid(arguments: str, schema: Mapping[str, Any]) -> bool:
     """Whether the text is an object of that schema, formats asserted."""
     try:
         value = json.loads(arguments)
-        return isinstance(value, dict) and bool(_validator(json.dumps(schema)).is_valid(value))
+        return isinstance(value, dict) and bool(validator(json.dumps(schema)).is_valid(value))
     except ValueError:
         return False
 
 
 @cache
-def _validator(schema: str) -> Any:
-    return jsonschema_rs.Draft202012Validator(json.loads(schema), validate_formats=True)
+def validator(schema: str) -> Any:
+    """The validator of a schema in JSON, by the newest draft that takes it; ValueError when none does."""
+    for draft in DRAFTS:
+        try:
+            return draft(json.loads(schema), validate_formats=True)
+        except ValueError as error:
+            problem = error
+    raise problem
