@@ -16,7 +16,7 @@ from gateway.telemetry.record import Record
 from parsers import ContentDelta, Event, Finish, Notice, ToolCallArguments, ToolCallEnd, ToolCallStart
 
 from .demand import Demand
-from .unheld import Unheld
+from .free_calls import FreeCalls
 
 Policy = Literal["fail", "retry", "report"]
 ENDS = (ToolCallEnd, Finish)
@@ -28,7 +28,7 @@ class Guard:
     def __init__(self, plan: Plan, record: Record, *, policy: Policy) -> None:
         self.demand = Demand.of(plan)
         self._free = self.demand.free
-        self._unheld = Unheld(plan, self.demand.held, record)
+        self._free_calls = FreeCalls.of(plan, self.demand.held, record)
         self._record = record
         self._policy = policy
         checked = frozenset(self.demand.held)
@@ -41,8 +41,8 @@ class Guard:
 
     def passed(self, events: list[Event]) -> list[Event]:
         """The events that may leave now. AnswerInvalid: nothing of what waits ever may."""
-        if self._unheld:
-            self._unheld.see(events)
+        if self._free_calls is not None:
+            self._free_calls.see(events)
         if self._free:
             for event in events:
                 if type(event) is ToolCallEnd and event.complete:

@@ -98,7 +98,6 @@ class Turn:
                             async for batches in attempt:
                                 began = time.perf_counter()
                                 yield batches
-                                self._record.client_wait += time.perf_counter() - began
                         self._tape()
                         return
                     except AnswerInvalid as problem:
@@ -126,22 +125,17 @@ class Turn:
                 yield batches
             if self._cut_short():
                 return
-        while (pieces := await self._read()) is not None:
-            batches = self._batches(pieces)
-            if batches:
+        record, done = self._record, time.perf_counter()
+        async for pieces in self._reads:
+            came = time.perf_counter()
+            record.engine_wait += came - done
+            if batches := self._batches(pieces):
+                read = time.perf_counter()
                 yield batches
             if self._cut_short():
                 return
         if not all(choice.done for choice in self._choices):
             raise BackendGarbled("The engine's answer ended before its turn did.")
-
-    async def _read(self) -> Sequence[Piece] | None:
-        """What the engine gives next; None when that was all."""
-        began = time.perf_counter()
-        try:
-            return await anext(self._reads, None)
-        finally:
-            self._record.engine_wait += time.perf_counter() - began
 
     async def _begin_again(self, problem: AnswerInvalid) -> None:
         """Ask once more, with what was wrong in the conversation; the problem itself where there is no attempt left, or where the
@@ -159,6 +153,10 @@ class Turn:
         self._record.steps["retried"] += 1
         self._spent = self.usage
         self._prepare(plan)
+                done = time.perf_counter()
+                record.client_wait += done - read
+            else:
+                done = time.perf_counter()
         await self.start()
 
     def _batches(self, pieces: Sequence[Piece]) -> list[Batch]:

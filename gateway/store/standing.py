@@ -38,10 +38,13 @@ class Verdict:
         return max((standing.wait for standing in all_of_them if standing), default=0.0) or SOON
 
 
+LONGEST_FIRST: tuple[Limit, ...] = ("month", "day", "requests", "tokens")
+
+
 def first_used_up(verdict: Verdict) -> Limit | None:
     """The limit that a request meets; the one that lasts longest first."""
-    for limit in ("month", "day", "requests", "tokens"):
+    for limit in LONGEST_FIRST:
         standing: Standing | None = getattr(verdict, limit)
         if standing is not None and standing.wait:
-            return limit  # type: ignore[return-value]
+            return limit
     return None

@@ -1,6 +1,7 @@
 """Counts whole calls that break the schema of a tool that nothing holds them to: the client gets them all the same."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from gateway.chat.plan import Plan
 from gateway.planning import schemas
@@ -11,18 +12,20 @@ LONGEST = 64 * 1024
 """Characters of arguments that are looked at: it is done while everybody waits."""
 
 
-class Unheld:
-    """Watches one choice. `held`: names of tools whose calls are checked elsewhere."""
+class FreeCalls:
+    """Watches one choice. `schemas`: those of the tools, by name."""
 
-    def __init__(self, plan: Plan, held: Collection[str], record: Record) -> None:
-        self._schemas = {tool.name: tool.parameters for tool in plan.tools if tool.parameters and tool.name not in held}
+    def __init__(self, schemas: Mapping[str, Mapping[str, Any]], record: Record) -> None:
+        self._schemas = schemas
         self._record = record
         self._name = ""
         self._fragments: list[str] | None = None
 
-    def __bool__(self) -> bool:
-        """Whether there is anything to watch."""
-        return bool(self._schemas)
+    @classmethod
+    def of(cls, plan: Plan, held: Collection[str], record: Record) -> "FreeCalls | None":
+        """For one choice; None where there is nothing to watch. `held`: names of tools whose calls are checked elsewhere."""
+        found = {tool.name: tool.parameters for tool in plan.tools if tool.parameters and tool.name not in held}
+        return cls(found, record) if found else None
 
     def see(self, events: Iterable[Event]) -> None:
         """To be told of all events, in order."""
