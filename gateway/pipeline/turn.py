@@ -96,7 +96,6 @@ class Turn:
                     try:
                         async with aclosing(self._attempt()) as attempt:
                             async for batches in attempt:
-                                began = time.perf_counter()
                                 yield batches
                         self._tape()
                         return
@@ -132,6 +131,10 @@ class Turn:
             if batches := self._batches(pieces):
                 read = time.perf_counter()
                 yield batches
+                done = time.perf_counter()
+                record.client_wait += done - read
+            else:
+                done = time.perf_counter()
             if self._cut_short():
                 return
         if not all(choice.done for choice in self._choices):
@@ -153,10 +156,6 @@ class Turn:
         self._record.steps["retried"] += 1
         self._spent = self.usage
         self._prepare(plan)
-                done = time.perf_counter()
-                record.client_wait += done - read
-            else:
-                done = time.perf_counter()
         await self.start()
 
     def _batches(self, pieces: Sequence[Piece]) -> list[Batch]:
