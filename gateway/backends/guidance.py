@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway.chat.plan import Constraint
 from gateway.errors import GatewayError, ResponseSchemaInvalid, SettingsError, ToolSchemaInvalid
-from parsers.grammars.lark_schema import countable
+from parsers.grammars.lark_schema import readable
 
 HEADER = "%llguidance {}\n"
 COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
@@ -50,7 +50,7 @@ def _lark(constraint: Constraint) -> str:
 
 
 def _schema(schema: Mapping[str, Any]) -> str:
-    return json.dumps({**countable(schema), "x-guidance": {**COMPACT, **schema.get("x-guidance", {})}}, ensure_ascii=False)
+    return json.dumps({**readable(schema), "x-guidance": {**COMPACT, **schema.get("x-guidance", {})}}, ensure_ascii=False)
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from parsers import ConstraintError, Format, Tool
 
 from . import content, grammar_check, unheld
 from .catalog import ModelSpec
+from .names import unwritable
 
 CONTENT_FREE = "response_format is not enforced while decoding here, where the model may call tools instead"
 NO_DIALECT = "this engine takes no constraints: calls are checked once they are written"
@@ -50,14 +51,14 @@ def for_request(request: ChatRequest, spec: ModelSpec, *, tools: tuple[Tool, ...
         constraint, warning = build.calls_or_content(strict=by_tools)
     else:
         constraint, warning = build.content()
-    return _told(Limit(constraint, (warning,) if warning else ()), held, wanted, dialect)
+    return _told(Limit(constraint, (warning,) if warning else ()), held, wanted, build)
 
 
-def _told(limit: Limit, held: Sequence[Tool], wanted: ResponseFormat | None, dialect: Dialect) -> Limit:
+def _told(limit: Limit, held: Sequence[Tool], wanted: ResponseFormat | None, build: "_Builder") -> Limit:
     """The limit, with what it leaves to the check behind decoding."""
-    left = {tool.name: found for tool in held if (found := unheld.places(tool.parameters, dialect))}
+    left = {tool.name: found for tool in held if (found := unheld.places(tool.parameters, build.dialect, build.format))}
     warnings = [unheld.warning(f"function '{name}'", found) for name, found in left.items()]
-    answer = unheld.places(wanted.schema, dialect) if wanted is not None and wanted.schema and not limit.warnings else []
+    answer = unheld.answer_places(wanted.schema, build.dialect) if wanted and wanted.schema and not limit.warnings else []
     if wanted is not None and answer:
         warnings.append(unheld.warning(f"response_format '{wanted.name}'", answer))
     loose = frozenset(left) if limit.constraint is not None else frozenset(tool.name for tool in held)
@@ -92,7 +93,7 @@ class _Builder:
         return constraint
 
     def one_call(self) -> Constraint | None:
-        """Free text and at most one call, where nothing else is demanded. None where that cannot be said: generation is then ended
+        """Free text and at most one call, where nothing else is demanded. None where that cannot be said: then generation ends
         where a second call begins."""
         return self._tried(self.tools, "auto")[0]
 
@@ -112,6 +113,9 @@ class _Builder:
     def _tried(self, tools: Sequence[Tool], choice: Literal["auto", "required"]) -> tuple[Constraint | None, _Problem | None]:
         """The constraint, or what is wrong with it. A named function is the only tool here, so that it is required by itself."""
         parallel = self.request.parallel_tool_calls and self.request.tool_choice.mode != "named"
+        for tool in tools:
+            if (path := unwritable(tool, self.format)) is not None:
+                return None, _Problem(f"{self.format.name} models cannot write this property's name", tool.name, path)
         try:
             value = parsers.constraint(self.format, tools, choice, parallel=parallel, dialect=self.dialect, opening=self.opening)
         except ConstraintError as error:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from ..errors import ConstraintError
+from .formats import FORMATS
 from .lark_schema import schema_for_llguidance
 from .shapes import (
     All,
@@ -164,6 +165,9 @@ def any_text(excludes: Iterable[str] = (), *, schema: Mapping[str, Any] | None =
         pattern = schema.get("pattern")
         if isinstance(pattern, str) and (search := searching(pattern)) is not None:
             parts.append(f"/{search}/")
+        form = schema.get("format")
+        if isinstance(form, str) and form in FORMATS:
+            parts.append(f"/{FORMATS[form].replace('/', chr(92) + '/')}/")
     if texts := "|".join(map(escaped, excludes)):
         parts.append(f"~/(?s:.*)({texts})(?s:.*)/")
     if texts := "|".join(map(escaped, barred)):

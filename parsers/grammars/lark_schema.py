@@ -1,7 +1,11 @@
-"""JSON Schemas as llguidance reads them."""
+"""JSON Schemas as llguidance reads them: what it would take wrongly is said otherwise, or left to the check behind decoding."""
 
 from collections.abc import Mapping
 from typing import Any
+
+from .formats import FORMATS, UNSAID
+from .merging import types_of
+from .regexes import Chars, Choice, Regex, Repeated, Row, UnreadableRegex, whole
 
 OPTIONS = {
     "whitespace_flexible": False,
@@ -11,56 +15,102 @@ OPTIONS = {
     "lenient": True,
 }
 """The spacing of `json.dumps`; alternatives need not exclude each other; keywords it does not know are left to later checks."""
-MOST_ITEMS = 1000
+MOST_ITEMS = 200
 """llguidance builds a state for each item of an array that it counts: a thousand million of them end the whole process."""
+LARGEST = 9 * 10**18 - 1024
+"""The largest integer that is written where a schema sets no limit: the last double below the largest of 64 bits."""
+MOST = 1e15
+"""The largest number that is written where a schema sets no limit, and where exponents cannot be bounded."""
 _COUNTS = ("minItems", "maxItems")
 _VALUES = ("const", "enum", "default", "examples")
 _MAPS = ("properties", "patternProperties", "$defs", "definitions")
-_LISTS = ("anyOf", "oneOf", "prefixItems")
-_SINGLE = ("items", "additionalProperties")
+_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SINGLE = ("items", "additionalProperties", "additionalItems")
 
 
 def schema_for_llguidance(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with our spacing, whose objects hold nothing but what they declare unless they say so."""
-    return {**closed(countable(schema)), "x-guidance": OPTIONS}
+    return {**readable(schema), "x-guidance": OPTIONS}
 
 
-def is_countable(key: str, value: Any) -> bool:
-    """Whether this keyword is no count of items, or one that llguidance can hold."""
-    return key not in _COUNTS or not isinstance(value, int | float) or value <= MOST_ITEMS
+def is_held(key: str, value: Any) -> bool:
+    """Whether llguidance can hold this keyword of a schema."""
+    if key in _COUNTS:
+        return not isinstance(value, int | float) or value <= MOST_ITEMS
+    if key == "pattern":
+        return _is_plain(value)
+    return not (key == "format" and isinstance(value, str) and value in UNSAID)
 
 
-def countable(schema: Any) -> Any:
-    """The schema without counts of items that are too large to be held while decoding."""
-    if isinstance(schema, list):
-        return [countable(child) for child in schema]
+def _is_plain(pattern: Any) -> bool:
+    """Whether a pattern can be read, and names no character that JSON escapes."""
+    try:
+        return isinstance(pattern, str) and not _names_escaped(whole(pattern))
+    except UnreadableRegex:
+        return False
+
+
+def _names_escaped(node: Regex) -> bool:
+    match node:
+        case Chars(ranges):
+            return len(ranges) == 1 and ranges[0][0] == ranges[0][1] and chr(ranges[0][0]) in '"\\\n\t\r\f\b'
+        case Row(parts) | Choice(parts):
+            return any(map(_names_escaped, parts))
+        case Repeated(part, _, _):
+            return _names_escaped(part)
+
+
+def readable(schema: Any) -> Any:
+    """A schema in the words that llguidance holds, with `additionalProperties: false` wherever it declares properties and says
+    nothing of others."""
     if not isinstance(schema, Mapping):
         return schema
-    kept = {key: value for key, value in schema.items() if is_countable(key, value)}
-    return {key: value if key in _VALUES else countable(value) for key, value in kept.items()}
-
-
-def closed(schema: Any) -> Any:
-    """The schema with `additionalProperties: false` wherever it declares properties and says nothing of others.
-
-    What an object requires is declared with it: llguidance refuses a required key that may not be.
-    """
-    if not isinstance(schema, Mapping):
-        return schema
-    result: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in _MAPS and isinstance(value, Mapping):
-            result[key] = {name: closed(child) for name, child in value.items()}
-        elif key in _LISTS and isinstance(value, list):
-            result[key] = [closed(child) for child in value]
-        elif key in _SINGLE:
-            result[key] = closed(value)
-        else:
-            result[key] = value
-    open_ended = {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"}
-    if "properties" in schema and not open_ended & set(schema):
-        result["additionalProperties"] = False
-        if isinstance(result["properties"], dict) and isinstance(schema.get("required"), list):
-            missing = [key for key in schema["required"] if isinstance(key, str) and key not in result["properties"]]
-            result["properties"].update({key: {} for key in missing})
+    result = {key: _part(key, value) for key, value in schema.items() if is_held(key, value)}
+    _close(schema, result)
+    _bound(result)
+    form = result.pop("format", None)
+    if isinstance(form, str) and form in FORMATS:
+        said = {"type": "string", "pattern": f"^(?:{FORMATS[form]})$"}
+        result["allOf"] = [*(result.get("allOf") or ()), said] if _only_string(schema) else result.get("allOf", [])
     return result
+
+
+def _only_string(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "string" or ("type" not in schema and types_of(schema) == ("string",))
+
+
+def _part(key: str, value: Any) -> Any:
+    if key in _MAPS and isinstance(value, Mapping):
+        return {name: readable(child) for name, child in value.items()}
+    if key in (*_LISTS, "items") and isinstance(value, list):
+        return [readable(child) for child in value]
+    return readable(value) if key in _SINGLE else value
+
+
+def _close(schema: Mapping[str, Any], result: dict[str, Any]) -> None:
+    """What an object requires is declared with it: llguidance refuses a required key that may not be."""
+    open_ended = {"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"}
+    if "properties" not in schema or open_ended & set(schema):
+        return
+    result["additionalProperties"] = False
+    if isinstance(result["properties"], dict) and isinstance(schema.get("required"), list):
+        missing = [key for key in schema["required"] if isinstance(key, str) and key not in result["properties"]]
+        result["properties"].update({key: {} for key in missing})
+
+
+def _bound(result: dict[str, Any]) -> None:
+    """Numbers have no end of digits, and no exponent that no double holds."""
+    said = result.get("type")
+    names = {said} if isinstance(said, str) else set(said) if isinstance(said, list) else set()
+    limit: float = LARGEST if "integer" in names else MOST if "number" in names else 0
+    if not limit or "const" in result or "enum" in result:
+        return
+    low, high = result.get("exclusiveMinimum"), result.get("exclusiveMaximum")
+    if "minimum" not in result and (not _is_number(low)):
+        result["minimum"] = min(-limit, result.get("maximum", 0))
+    if "maximum" not in result and (not _is_number(high)):
+        result["maximum"] = max(limit, result.get("minimum", 0))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

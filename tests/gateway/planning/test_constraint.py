@@ -113,11 +113,40 @@ def test_what_cannot_be_enforced_names_tool_and_place(spec: ModelSpec, fields: d
 
 
 def test_the_same_holds_for_an_embedded_engine(spec: ModelSpec) -> None:
-    lookahead = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(?=a).*$"}}, "required": ["a"]}
+    impossible = {"type": "object", "properties": {"a": NOTHING}, "required": ["a"]}
     with pytest.raises(ToolSchemaInvalid) as refused:
-        planned(spec, dialect="lark", tools=(WEATHER, Tool("look_up", parameters=lookahead)), choice="required")
-    assert "function 'look_up'" in str(refused.value)
+        planned(spec, dialect="lark", tools=(WEATHER, Tool("look_up", parameters=impossible)), choice="required")
+    assert "function 'look_up': In context=('properties', 'a')" in str(refused.value)
     assert refused.value.param == "tools[1].function.parameters"
+
+
+@needs_xgrammar
+@pytest.mark.parametrize("dialect", ["structural_tag", "lark"])
+def test_a_pattern_that_no_grammar_reads_is_left_to_the_check(spec: ModelSpec, dialect: Dialect) -> None:
+    lookahead = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(?=a).*$"}}, "required": ["a"]}
+    made = planned(spec, dialect=dialect, tools=(Tool("look_up", parameters=lookahead),), choice="required")
+    assert made.loose == {"look_up"}
+    assert made.warnings == ("function 'look_up': properties.a.pattern only checked after decoding",)
+
+
+@needs_xgrammar
+@pytest.mark.parametrize(("family", "name"), [("llama4_pythonic", "it's"), ("qwen3_coder", "<b>"), ("gemma4", "a b")])
+def test_a_name_that_a_format_cannot_write_is_refused(spec: ModelSpec, family: str, name: str) -> None:
+    odd = Tool("look_up", parameters={"type": "object", "properties": {name: {"type": "string"}}, "required": [name]})
+    with pytest.raises(ToolSchemaInvalid) as refused:
+        planned(replace(spec, format=parsers.get(family)), tools=(WEATHER, odd), choice="required")
+    assert f"function 'look_up': In context={('properties', name)}" in str(refused.value)
+    assert "cannot write this property's name" in str(refused.value)
+    assert planned(spec, tools=(WEATHER, odd), choice="required").constraint is not None
+
+
+@pytest.mark.parametrize(("family", "left"), [("gemma4", {"look_up"}), ("hermes", set())])
+def test_what_a_formats_own_values_leave_out_is_told(spec: ModelSpec, family: str, left: set[str]) -> None:
+    pair = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+    counted = Tool("look_up", parameters={"type": "object", "properties": {"pair": pair}, "required": ["pair"]})
+    made = planned(replace(spec, format=parsers.get(family)), tools=(counted,), choice="required")
+    assert made.loose == left
+    assert ("properties.pair.minItems" in " ".join(made.warnings)) is bool(left)
 
 
 @needs_xgrammar

@@ -55,7 +55,7 @@ def test_a_tool_is_held_to_its_schema_or_refused(dialect: Any, schema: dict[str,
         return
     assert made.constraint is not None
     assert grammar_check.problem_of(made.constraint) is None
-    left = unheld.places(made.tools[0].parameters, dialect)
+    left = unheld.places(made.tools[0].parameters, dialect, made.format)
     assert made.loose == ({"book"} if left else frozenset())
     assert any("only checked after decoding" in warning for warning in made.warnings) is bool(left)
 
