@@ -16,8 +16,8 @@ from tests.clients.running import Line, Stage, home_in
 from tests.clients.turns import SECRET, call
 
 ANSWER = f"The file says that the code is {SECRET}."
-PATIENCE = 60.0
-LINGER = 5.0
+PATIENCE = 300.0
+LINGER = 20.0
 """Seconds an agent gets to end after it has answered; some do not end by themselves."""
 NOWHERE = "http://127.0.0.1:9"
 """A proxy that is not there: agents reach the gateway and nothing else."""
@@ -29,7 +29,7 @@ def agent_turns(folder: Path) -> list[dict[str, Any]]:
     for agent in AGENTS:
         path = str(home_in(folder, agent) / "notes.txt")
         arguments = json.loads(json.dumps(agent.arguments).replace("PATH", path))
-        turns.append({"match": agent.prompt, "text": call(agent.tool, **arguments)})
+        turns.append({"match": agent.prompt, "text": call(agent.tool, **arguments) if agent.tool else ANSWER})
     return turns
 
 
@@ -42,9 +42,11 @@ def run_agent(agent: Agent, stage: Stage) -> Line:
     with _no_process_left(home):
         if agent.before:
             _run(agent, stage, home, agent.before)
-        printed, ended = _run(agent, stage, home, agent.headless)
+        printed, ended = _run(agent, stage, home, (*agent.always, *agent.headless))
     ok = ANSWER in printed and not (agent.never and agent.never in printed)
-    detail = ("" if ended else "answers, but does not end by itself") if ok else f"it printed: {printed[-500:]}"
+    well = [] if agent.tool else ["it has no tools, and sends the file"]
+    well += [] if ended else ["it answers, but does not end by itself"]
+    detail = "; ".join(well) if ok else f"it printed: {printed[-500:]}"
     return {"client": agent.key, "version": agent.version, "scenario": "C", "ok": ok, "detail": detail}
 
 
@@ -58,7 +60,7 @@ def environment(agent: Agent, stage: Stage, home: Path) -> Mapping[str, str]:
 
 def _run(agent: Agent, stage: Stage, home: Path, arguments: tuple[str, ...]) -> tuple[str, bool]:
     """What it printed, and whether it ended by itself."""
-    command = str(folder_of(agent) / "node_modules" / ".bin" / agent.command)
+    command = str(folder_of(agent) / agent.executable)
     line = [command, *(filled(argument, stage.url, PROMPT=agent.prompt) for argument in arguments)]
     log = home.parent / f"{home.name}.log"
     with log.open("w") as out:

@@ -17,6 +17,8 @@ class Agent(Client):
     """A coding agent. Files are in the home folder."""
 
     command: str = ""
+    always: tuple[str, ...] = ()
+    """What follows the command for a user as well."""
     headless: tuple[str, ...] = ()
     """What follows the command to do one task and end; PROMPT stands for the task."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -25,13 +27,18 @@ class Agent(Client):
     """Variables against updates and telemetry."""
     tool: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """How the tool is called that reads a file; PATH stands for the file."""
+    """How the tool is called that reads a file; PATH stands for the file. No tool: it is given the file."""
     beside: str = ""
     """What the gateway's own configuration needs."""
     never: str = ""
     """What it prints when it has answered in another way than it was told to."""
     before: tuple[str, ...] = ()
     """What is run once before, to configure it."""
+
+    @property
+    def executable(self) -> str:
+        """Where the command is in the environment."""
+        return f"bin/{self.command}" if self.pins.suffix == ".txt" else f"node_modules/.bin/{self.command}"
 
     @property
     def prompt(self) -> str:
@@ -47,7 +54,7 @@ class Agent(Client):
         shown = {**self.variables, **self.quiet}
         lines = [f"export {name}={value}" for name, value in shown.items()]
         lines += [" ".join((self.command, *self.before))] if self.before else []
-        blocks.append("```sh\n" + "\n".join([*lines, self.command]) + "\n```")
+        blocks.append("```sh\n" + "\n".join([*lines, " ".join((self.command, *self.always))]) + "\n```")
         return f"### {self.name}\n\n" + "\n\n".join(blocks)
 
 
@@ -58,8 +65,24 @@ def filled(text: str, url: str, **more: str) -> str:
     return text
 
 
-def pins(folder: str) -> Path:
-    return FOLDERS / folder / "package.json"
+def pins(folder: str, file: str = "package.json") -> Path:
+    return FOLDERS / folder / file
+
+
+def copilot(api: str, kind: str, address: str, **wire: str) -> "Agent":
+    """GitHub's agent on one of the APIs that it speaks."""
+    variables = {"COPILOT_PROVIDER_TYPE": kind, "COPILOT_PROVIDER_BASE_URL": address, "COPILOT_MODEL": "MODEL"}
+    return Agent(
+        "Copilot CLI",
+        api,
+        pins("copilot"),
+        command="copilot",
+        headless=("-p", "PROMPT", "--allow-all-tools"),
+        variables={**variables, "COPILOT_PROVIDER_API_KEY": "unused", **wire},
+        quiet={"COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"},
+        tool="view",
+        arguments={"path": "PATH"},
+    )
 
 
 CODEX = """
@@ -207,5 +230,30 @@ AGENTS: list[Agent] = [
         quiet={"PI_OFFLINE": "1", "PI_TELEMETRY": "0"},
         tool="read",
         arguments={"path": "PATH"},
+    ),
+    copilot("Chat", "openai", f"{ADDRESS}/v1"),
+    copilot("Responses", "openai", f"{ADDRESS}/v1", COPILOT_PROVIDER_WIRE_API="responses"),
+    copilot(
+        "Responses over WebSocket",
+        "openai",
+        f"{ADDRESS}/v1",
+        COPILOT_PROVIDER_WIRE_API="responses",
+        COPILOT_PROVIDER_TRANSPORT="websockets",
+    ),
+    copilot("Messages", "anthropic", ADDRESS),
+    Agent(
+        "aider",
+        "Chat",
+        pins("aider", "requirements.txt"),
+        command="aider",
+        always=("--model", "openai/MODEL"),
+        headless=("--no-git", "--yes-always", "--message", "PROMPT", "notes.txt"),
+        variables={"OPENAI_API_BASE": f"{ADDRESS}/v1", "OPENAI_API_KEY": "unused"},
+        quiet={
+            "AIDER_ANALYTICS": "false",
+            "AIDER_CHECK_UPDATE": "false",
+            "AIDER_SHOW_MODEL_WARNINGS": "false",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        },
     ),
 ]

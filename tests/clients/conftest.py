@@ -7,8 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.clients.agent_runs import agent_turns
-from tests.clients.running import Line, Stage, keep_results
+from tests.clients.running import PATIENCE, Line, Stage, keep_results
 from tests.clients.turns import TURNS, scripted_gateway
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("clients")
+            item.add_marker(pytest.mark.timeout(PATIENCE + 100))
 
 
 @pytest.fixture(scope="session")

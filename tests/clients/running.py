@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from tests.clients.turns import FILE
 
 Line = dict[str, Any]
 RESULTS = Path(__file__).parent / "results.jsonl"
-PATIENCE = 200
+PATIENCE = 900.0
+"""Seconds for all scenarios of a client. Where many things run at once, some clients take minutes to be imported alone."""
 PASSED_ON = ("LANG", "LC_ALL", "TMPDIR")
 
 
@@ -44,29 +46,40 @@ class Stage:
 
     def run_sdk(self, client: Client) -> list[Line]:
         """Run the client's script; what it printed about each scenario."""
-        installed, home = folder_of(client), self.home_of(client)
-        if client.script.suffix == ".mjs":
-            # Node looks for packages beside the script.
-            for script in (client.script, SDK / "scenarios.mjs"):
-                shutil.copy(script, installed)
-            command = [str(node_bin() / "node"), str(installed / client.script.name), client.argument]
-        else:
-            command = [str(installed / "bin" / "python"), str(client.script), client.argument]
-        done = subprocess.run(
-            command,
-            cwd=home,
-            env=self.environment(home, PYTHONPATH=str(SDK), PYTHONDONTWRITEBYTECODE="1"),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if done.returncode or not lines:
-            lines.append(
-                {"scenario": "C", "ok": False, "detail": f"its script ended with {done.returncode}: {done.stderr[-500:]}"}
-            )
+        home = self.home_of(client)
+        out, err = (home.parent / f"{home.name}.{stream}" for stream in ("out", "err"))
+        environment = self.environment(home, PYTHONPATH=str(SDK), PYTHONDONTWRITEBYTECODE="1")
+        with out.open("w") as told, err.open("w") as said:
+            streams: Any = {"stdin": subprocess.DEVNULL, "stdout": told, "stderr": said}
+            script = subprocess.Popen(command_of(client), cwd=home, env=environment, start_new_session=True, **streams)
+            wrong = _ended_in_time(script)
+        lines = [json.loads(line) for line in out.read_text().splitlines() if line.startswith('{"scenario"')]
+        if wrong or not lines:
+            said_last = err.read_text(errors="replace")[-500:]
+            lines.append({"scenario": "C", "ok": False, "detail": f"its script {wrong or 'said nothing'}: {said_last}"})
         return [{"client": client.key, "version": client.version, **line} for line in lines]
+
+
+def command_of(client: Client) -> list[str]:
+    """What runs the client's script in the client's environment."""
+    installed = folder_of(client)
+    if client.script.suffix == ".py":
+        return [str(installed / "bin" / "python"), str(client.script), client.argument]
+    # Node looks for packages beside the script.
+    for script in (client.script, SDK / "scenarios.mjs"):
+        shutil.copy(script, installed)
+    return [str(node_bin() / "node"), str(installed / client.script.name), client.argument]
+
+
+def _ended_in_time(running: subprocess.Popen[bytes]) -> str:
+    """How the script ended, if not well."""
+    try:
+        status = running.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        return f"was stopped after {PATIENCE:.0f} s"
+    return f"ended with {status}" if status else ""
 
 
 def home_in(folder: Path, client: Client) -> Path:

@@ -7,7 +7,6 @@ from tests.clients.coding_agents import AGENTS, Agent
 from tests.clients.running import Line, Stage
 
 
-@pytest.mark.clients
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.key)
 def test_task(agent: Agent, stage: Stage, results: list[Line]) -> None:
     line = run_agent(agent, stage)

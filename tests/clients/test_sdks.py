@@ -6,7 +6,6 @@ from tests.clients.catalog import SCENARIOS, SDKS, Client
 from tests.clients.running import Line, Stage, unexplained
 
 
-@pytest.mark.clients
 @pytest.mark.parametrize("client", SDKS, ids=lambda client: client.key)
 def test_scenarios(client: Client, stage: Stage, results: list[Line]) -> None:
     lines = stage.run_sdk(client)

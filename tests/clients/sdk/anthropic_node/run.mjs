@@ -5,7 +5,7 @@ import {
   brokenOff, meetsFailures, run, same, schemas, tools,
 } from "./scenarios.mjs";
 
-const client = new Anthropic({ baseURL: ROOT, apiKey: "unused", timeout: 30_000 });
+const client = new Anthropic({ baseURL: ROOT, apiKey: "unused", timeout: 120_000 });
 const declared = Object.entries(schemas).map(([name, input_schema]) => ({ name, description: "A tool", input_schema }));
 
 // The message that the client's accumulator makes of the stream.

@@ -24,7 +24,7 @@ from scenarios import (
     scenario,
 )
 
-client = anthropic.Anthropic(base_url=ROOT, api_key="unused", timeout=30)
+client = anthropic.Anthropic(base_url=ROOT, api_key="unused", timeout=120)
 tools: list[Any] = [{"name": name, "description": "A tool", "input_schema": schema} for name, schema in SCHEMAS.items()]
 
 

@@ -39,7 +39,7 @@ ANNA = {"name": "Anna", "age": 31}
 
 
 def client(mode: Any = BY_CALL[0]) -> Any:
-    return instructor.from_openai(openai.OpenAI(base_url=BASE_URL, api_key="unused", timeout=30), mode=mode)
+    return instructor.from_openai(openai.OpenAI(base_url=BASE_URL, api_key="unused", timeout=120), mode=mode)
 
 
 def asked(text: str, name: str = MODEL) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class Person(pydantic.BaseModel):
 
 
 def model(name: str = MODEL, **options: Any) -> Any:
-    same_for_all: Any = {"base_url": BASE_URL, "api_key": "unused", "stream_usage": True, "timeout": 30}
+    same_for_all: Any = {"base_url": BASE_URL, "api_key": "unused", "stream_usage": True, "timeout": 120}
     return ChatOpenAI(model=name, use_responses_api=RESPONSES, **same_for_all, **options)
 
 

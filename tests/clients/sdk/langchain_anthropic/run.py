@@ -19,7 +19,7 @@ class Person(pydantic.BaseModel):
 
 
 def model(name: str = MODEL, **options: Any) -> Any:
-    return ChatAnthropic(model=name, base_url=ROOT, api_key="unused", timeout=30, max_tokens=2000, **options)
+    return ChatAnthropic(model=name, base_url=ROOT, api_key="unused", timeout=120, max_tokens=2000, **options)
 
 
 def streamed(runnable: Any, text: str) -> Any:

@@ -20,7 +20,7 @@ class Person(pydantic.BaseModel):
 
 
 def model(name: str = MODEL) -> Any:
-    return ChatOpenAI(model=name, base_url=BASE_URL, api_key="unused", timeout=30, stream_usage=True)  # type: ignore[arg-type]
+    return ChatOpenAI(model=name, base_url=BASE_URL, api_key="unused", timeout=120, stream_usage=True)  # type: ignore[arg-type]
 
 
 def graph(asked: Any, *, ends: bool = False) -> Any:

@@ -49,7 +49,7 @@ def streamed(text: str, *, name: str = MODEL, **options: Any) -> Any:
     """The run, each of its requests streamed."""
 
     async def work() -> Any:
-        client = openai.AsyncOpenAI(base_url=BASE_URL, api_key="unused", timeout=30)
+        client = openai.AsyncOpenAI(base_url=BASE_URL, api_key="unused", timeout=120)
         agent: Any = Agent(name="Helper", model=KIND(name, client), **{"tools": tools} | options)
         result = Runner.run_streamed(agent, text)
         async for _ in result.stream_events():

@@ -7,7 +7,7 @@ import {
   brokenOff, meetsFailures, run, same, schemas, tools,
 } from "./scenarios.mjs";
 
-const client = new OpenAI({ baseURL: BASE_URL, apiKey: "unused", timeout: 30_000 });
+const client = new OpenAI({ baseURL: BASE_URL, apiKey: "unused", timeout: 120_000 });
 const Person = z.object({ name: z.string(), age: z.number().int() });
 
 const chat = {

@@ -26,7 +26,7 @@ from scenarios import (
     scenario,
 )
 
-client = openai.OpenAI(base_url=BASE_URL, api_key="unused", timeout=30)
+client = openai.OpenAI(base_url=BASE_URL, api_key="unused", timeout=120)
 
 
 class Person(pydantic.BaseModel):

@@ -22,7 +22,7 @@ class Person(pydantic.BaseModel):
 
 
 def helper(name: str = MODEL, **settings: Any) -> Any:
-    client = openai.AsyncOpenAI(base_url=BASE_URL, api_key="unused", timeout=30)
+    client = openai.AsyncOpenAI(base_url=BASE_URL, api_key="unused", timeout=120)
     return ChatCompletionAgent(
         service=OpenAIChatCompletion(ai_model_id=name, async_client=client),
         plugins=[KernelPlugin("P", functions=[kernel_function(function) for function in TOOLS.values()])],
