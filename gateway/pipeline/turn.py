@@ -1,6 +1,7 @@
 """One running generation: what the engine gives becomes events, once more where the answer breaks what was demanded."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing
@@ -8,7 +9,7 @@ from functools import partial
 
 from gateway.chat.events import Batch, Piece, Usage
 from gateway.chat.plan import Plan
-from gateway.errors import AnswerInvalid, BackendGarbled, GatewayError, RequestError
+from gateway.errors import AnswerInvalid, BackendError, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import ModelSpec
 from gateway.planning.planner import plan_again
 from gateway.telemetry.record import Record
@@ -16,8 +17,13 @@ from parsers import Message
 
 from .again import second_request
 from .choice import Choice
+from .instead import elsewhere
 from .recording import Recording
 from .running import Running
+
+MOST_RESTARTS = 2
+"""How often a turn is taken again of which nothing has left."""
+log = logging.getLogger(__name__)
 
 
 class Turn:
@@ -38,6 +44,8 @@ class Turn:
         """The first read, where it was waited for at the start."""
         self._record = record
         self._running = running
+        self._restarts: int | None = None
+        """How often it may be taken again; None where what it gives leaves at once."""
         self._recording = recording
         self._spent = Usage(0, 0)
         self._attempts = 2 if spec.strict == "retry" and plan.sampling.n == 1 else 1
@@ -63,6 +71,10 @@ class Turn:
     def answers(self) -> list[tuple[Message, str]]:
         """What the choices said so far, and how each ended; empty unless it is kept."""
         return answers_of(self._choices)
+
+    def keep_back(self) -> None:
+        """Let nothing leave before the turn is whole: it is then taken again, unseen, when its engine breaks off."""
+        self._restarts = MOST_RESTARTS
 
     async def stop(self) -> None:
         """Have the engine stop, wherever it is."""
@@ -94,7 +106,7 @@ class Turn:
                 while self._attempts:
                     self._attempts -= 1
                     try:
-                        async with aclosing(self._attempt()) as attempt:
+                        async with aclosing(self._attempt() if self._restarts is None else self._whole()) as attempt:
                             async for batches in attempt:
                                 yield batches
                         self._tape()
@@ -116,6 +128,24 @@ class Turn:
         self._record.finishes.clear()
         if self._recording is not None:
             self._recording.begin(plan, policy)
+
+    async def _whole(self) -> AsyncGenerator[list[Batch]]:
+        """An attempt that is given once it is over, whichever engine it takes."""
+        while True:
+            try:
+                kept = [batches async for batches in self._attempt()]
+                break
+            except BackendError as error:
+                if not self._restarts or not elsewhere(error):
+                    raise
+                self._restarts -= 1
+                self._record.restarts += 1
+                log.warning("a turn of %s is taken again: %s", self.spec.name, error)
+            await self.stop()
+            self._prepare(self.plan)
+            await self.start()
+        for batches in kept:
+            yield batches
 
     async def _attempt(self) -> AsyncGenerator[list[Batch]]:
         if self._early:

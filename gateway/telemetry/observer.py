@@ -69,6 +69,8 @@ class Observer:
                 counter.labels(*turn).inc(amount)
         for kind, amount in record.notices.items():
             metrics.notices.labels(*turn, kind).inc(amount)
+        if record.restarts:
+            metrics.replicas.retries.labels(record.model, "restarted").inc(record.restarts)
         if record.instead_of:
             metrics.replicas.fallbacks.labels(record.instead_of, record.model).inc()
         for guard in record.guards:
@@ -97,6 +99,7 @@ class Observer:
         return {
             "model": record.model,
             "instead_of": record.instead_of or None,
+            "restarts": record.restarts or None,
             "key": record.key,
             "format": record.format or None,
             "backend": record.backend or None,

@@ -37,6 +37,8 @@ class Record:
     operation: str = "chat"
     """chat, text_completion or embeddings."""
     model: str = "unknown"
+    restarts: int = 0
+    """How often the turn was taken again because its engine broke off, unseen by the client."""
     instead_of: str = ""
     """The model that was asked for, where another one answers."""
     key: str | None = None

@@ -34,6 +34,7 @@ class ChatCompletions(Endpoint[Incoming]):
             if asked.stream:
                 await stream(turn, StreamEncoder(shape), send, keep_alive=self.keep_alive)
                 return
+            turn.keep_back()
             batches = [batch async for read in turn for batch in read]
         body = whole(shape, batches, turn.usage)
         await send_json(send, body, headers=warning_headers(turn.warnings))

@@ -36,6 +36,7 @@ class Messages(Endpoint[Incoming]):
                 encoder = StreamEncoder(shape, prompt_tokens=turn.usage.prompt_tokens)
                 await stream(turn, encoder, send, keep_alive=self.keep_alive, sign=PING)
                 return
+            turn.keep_back()
             batches = [batch async for read in turn for batch in read]
         await send_json(send, whole(shape, batches, turn.usage), headers=warning_headers(turn.warnings))
 

@@ -107,6 +107,7 @@ class Create(Base[Incoming]):
             if asked.stream:
                 await stream(taking, encoder, send, keep_alive=self.services.keep_alive)
                 return
+            turns.keep_back()
             body = await taking.whole()
         await send_body(send, body, turns.warnings)
 

@@ -39,7 +39,13 @@ class Turns:
         self._executing = executing
         self._spent = Usage(0, 0)
         self._searches = 0
+        self._kept_back = False
         self.warnings: Sequence[str] = first.warnings
+
+    def keep_back(self) -> None:
+        """Let nothing of a turn leave before it is whole."""
+        self._kept_back = True
+        self._turn.keep_back()
 
     @property
     def usage(self) -> Usage:
@@ -63,6 +69,8 @@ class Turns:
             self._spent = self.usage
             self._chat = following
             self._turn = await self._enter(following)
+            if self._kept_back:
+                self._turn.keep_back()
 
     async def _following(self, answer: Message) -> ChatRequest | None:
         """The request for the next turn; None when this one was the last. Calls that the client must run end a response."""

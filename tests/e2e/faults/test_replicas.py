@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from tests.e2e.faults.clients import Background, Caller, Seen, ask, begun, ended, outcomes, together
+from tests.e2e.faults.clients import PATHS, Background, Caller, Seen, ask, begun, ended, outcomes, together
 from tests.e2e.faults.conftest import Site
 from tests.support.server import wait_for
 
@@ -46,6 +46,21 @@ def test_a_replica_that_is_killed_in_the_middle_of_streams(site: Site) -> None:
     assert 0 < hit < 12
     assert outcomes(seen) == {"told": hit, "whole": 12 - hit}
     assert all("broke off" in one.text for one in seen if one.outcome == "told")
+
+
+def test_whole_answers_are_taken_again_when_their_replica_is_killed(site: Site) -> None:
+    """Nothing of them has left, so nobody notices."""
+    for engine in site.engines:
+        engine.play(**SLOW)
+    running = begun([partial(ask, site.gateway.url, PATHS[number % 3], stream=False, text=f"{number}") for number in range(12)])
+    assert wait_for(lambda: site.running() == 12, 20)
+    assert site.engines[0].running() > 0
+    time.sleep(0.3)
+    site.engines[0].kill()
+    seen = ended(running)
+    assert outcomes(seen) == {"whole": 12}
+    assert all(one.text.count("word ") in (60, 61) for one in seen)
+    assert site.gateway.metric("toolwire_retries_total", cause="restarted") > 0
 
 
 def test_a_replica_that_freezes(site: Site) -> None:
