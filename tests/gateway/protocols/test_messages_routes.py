@@ -229,6 +229,7 @@ EXPECTED = {
     "TokenLimitError": (429, "rate_limit_error"),
     "BudgetSpent": (429, "rate_limit_error"),
     "BackendBusy": (429, "rate_limit_error"),
+    "KeyMissing": (401, "authentication_error"),
 }
 
 
@@ -240,6 +241,8 @@ def test_every_error_has_one_of_anthropics_types(kind: type[GatewayError]) -> No
     assert body["error"]["message"].endswith("why")
     if kind.__name__ in EXPECTED:
         assert (status_of(error), body["error"]["type"]) == EXPECTED[kind.__name__]
+    elif issubclass(kind, errors.LimitError):
+        assert (status_of(error), body["error"]["type"]) == (429, "rate_limit_error")
     else:
         assert body["error"]["type"] == ("invalid_request_error" if error.status < 500 else "api_error")
 
