@@ -138,6 +138,7 @@ class Turn:
             except BackendError as error:
                 if not self._restarts or not elsewhere(error):
                     raise
+                self._tape(error)
                 self._restarts -= 1
                 self._record.restarts += 1
                 log.warning("a turn of %s is taken again: %s", self.spec.name, error)

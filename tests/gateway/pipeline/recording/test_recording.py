@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,10 @@ import pytest
 
 import parsers
 from gateway.backends.replay import ReplayBackend
+from gateway.chat.events import Piece
+from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest, ResponseFormat, Sampling
-from gateway.errors import BackendRefused, ToolCallInvalid
+from gateway.errors import BackendRefused, BackendUnavailable, ToolCallInvalid
 from gateway.pipeline import Pipeline
 from gateway.pipeline.recording import Recordings, Redaction
 from gateway.pipeline.recording.compare import differences
@@ -198,3 +202,38 @@ def test_the_file_is_a_script_for_the_replay_backend(tmp_path: Path) -> None:
 def test_what_is_no_recorded_turn_is_said_to_be_none(line: Any) -> None:
     with pytest.raises(NotRecorded, match="not a recorded turn"):
         play(line)
+
+
+def test_an_engine_that_broke_off_is_told_of_and_so_is_the_turn_that_was_taken_instead(tmp_path: Path) -> None:
+    class Dies(ReplayBackend):
+        """The first of its answers breaks off."""
+
+        asked = 0
+
+        @asynccontextmanager
+        async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+            self.asked += 1
+            async with super().stream(plan) as pieces:
+                yield pieces if self.asked > 1 else _broken(pieces)
+
+    spec = replace(scripted(tmp_path, "Hello you!", recorder="all"), backend=Dies(tmp_path / "turns.jsonl"))
+    recorder = Recorder(tmp_path / "recordings", Metrics(), file_bytes=1_000_000, files=2)
+    pipeline = Pipeline(Catalog([spec]), Observer(Metrics()), None, Recordings(recorder, 100_000))
+
+    async def walk() -> None:
+        async with pipeline.open(asked()) as turn:
+            turn.keep_back()
+            async for _ in turn:
+                pass
+
+    asyncio.run(walk())
+    recorder.close()
+    first, second = [json.loads(line) for line in (tmp_path / "recordings" / NAME).read_text().splitlines()]
+    assert (first["verdict"]["code"], raw(first)) == ("backend_unavailable", "Hell")
+    assert (second["verdict"]["status"], raw(second)) == (200, "Hello you!")
+
+
+async def _broken(pieces: AsyncIterator[list[Piece]]) -> AsyncIterator[list[Piece]]:
+    async for read in pieces:
+        yield read
+        raise BackendUnavailable("it died")
