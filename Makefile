@@ -21,7 +21,7 @@ PACKAGES := gateway parsers chat_templates
 DEPLOY := tests/deploy
 CODE := $(PACKAGES) tests benchmarks deploy
 
-.PHONY: help serve test test-faults test-tokenizers test-vllm test-scale test-deploy test-clients test-clients-all check format-check lint types contracts bench bench-gateway fuzz docs lock clean
+.PHONY: help serve test test-faults test-tokenizers test-vllm test-vllm-agents test-scale test-deploy test-clients test-clients-all check format-check lint types contracts bench bench-gateway fuzz docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,12 @@ test: $(VENV)/.dev ## run the tests (ARGS="-k hermes" chooses some)
 
 test-vllm: $(VENV)/.dev ## run the suite on a real vLLM on this machine's CPU (installs it once)
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
-	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m vllm $(ENGINE) $(ARGS)
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m "vllm and not clients" $(ENGINE) $(ARGS)
+
+test-vllm-agents: $(VENV)/.dev ## let Codex and Claude Code work on a real vLLM on this machine's CPU (installs them once)
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.clients.install agents
+	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m "vllm and clients" $(ENGINE) $(ARGS)
 
 test-scale: $(VENV)/.dev ## hold 1000 answers of a real vLLM against what was demanded (ARGS="embedded --requests 200" chooses)
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
@@ -47,7 +52,7 @@ bench-first-token: $(VENV)/.dev ## measure what a constraint adds to the first t
 test-faults: $(VENV)/.dev ## kill, freeze and stop what there is, in the middle of up to 1,000 streams
 	@$(BIN)/python -m pytest -m 'faults or not faults' tests/e2e/faults $(ARGS)
 
-test-tokenizers: $(VENV)/.dev ## run the safety tests of prompts over many real vocabularies (fetches them once)
+test-tokenizers: $(VENV)/.dev ## run the tests of prompts over many real vocabularies and official renderers (fetches them once)
 	@$(BIN)/python -m pytest -m tokenizers tests/gateway/rendering $(ARGS)
 
 test-deploy: $(VENV)/.dev ## check the files in deploy/ with the tools that read them (installs those once)

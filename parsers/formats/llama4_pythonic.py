@@ -10,7 +10,7 @@ from ..description import Format, content, gap, interleaved, many, marker, pytho
 
 FORMAT = Format(
     name="llama4_pythonic",
-    aliases=("pythonic", "toolace", "llama4"),
+    aliases=("pythonic", "toolace", "llama4", "llama3_pythonic"),
     models="Llama 4; Llama 3.2 with a pythonic template; ToolACE",
     template="llama4_pythonic.jinja",
     stop=("<|eot|>", "<|eot_id|>", "<|eom|>", "<|end_of_text|>"),

@@ -17,14 +17,15 @@ _LLAMA_31_NAMES = {128004: "<|finetune_right_pad_id|>", 128008: "<|eom_id|>", 12
 
 def folder(name: str) -> Path:
     """The tokenizer folder of `qwen3`, `deepseek_v3` or `llama3_1`."""
-    home = _cache() / "tokenizers"
+    home = cache() / "tokenizers"
     target = home / f"{name}-{_VERSION}"
     if not target.is_dir():
         _fetch(name, home, target)
     return target
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Where fetched things are kept."""
     chosen = os.environ.get("TOOLWIRE_CACHE")
     return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolwire"
 
