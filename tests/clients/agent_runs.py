@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.clients.coding_agents import AGENTS, Agent, filled
+from tests.clients.coding_agents import ADDRESS, AGENTS, Agent
 from tests.clients.install import folder_of
 from tests.clients.running import Line, Stage, home_in
 from tests.clients.turns import SECRET, call
@@ -35,14 +35,7 @@ def agent_turns(folder: Path) -> list[dict[str, Any]]:
 
 def run_agent(agent: Agent, stage: Stage) -> Line:
     """The line about its one task."""
-    home = stage.home_of(agent)
-    for path, text in agent.files.items():
-        (home / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / path).write_text(filled(text, stage.url))
-    with _no_process_left(home):
-        if agent.before:
-            _run(agent, stage, home, agent.before)
-        printed, ended = _run(agent, stage, home, (*agent.always, *agent.headless))
+    printed, ended = do_task(agent, stage, stage.home_of(agent), agent.prompt)
     ok = ANSWER in printed and not (agent.never and agent.never in printed)
     well = [] if agent.tool else ["it has no tools, and sends the file"]
     well += [] if ended else ["it answers, but does not end by itself"]
@@ -50,22 +43,42 @@ def run_agent(agent: Agent, stage: Stage) -> Line:
     return {"client": agent.key, "version": agent.version, "scenario": "C", "ok": ok, "detail": detail}
 
 
+def do_task(agent: Agent, stage: Stage, home: Path, task: str) -> tuple[str, bool]:
+    """What the agent prints when it is configured as documented and given this task, and whether it ends by itself.
+
+    It gets less time once it has printed the answer, unless that stands in the task.
+    """
+    awaited = None if ANSWER in task else ANSWER
+    for path, text in agent.files.items():
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_text(filled(text, stage))
+    with _no_process_left(home):
+        if agent.before:
+            _run(agent, stage, home, agent.before, None)
+        arguments = (*agent.always, *(task if argument == "PROMPT" else argument for argument in agent.headless))
+        return _run(agent, stage, home, arguments, awaited)
+
+
+def filled(text: str, stage: Stage) -> str:
+    """A line of the documentation with the place and the model it is meant for."""
+    return text.replace("MODEL", stage.model).replace(ADDRESS, stage.url)
+
+
 def environment(agent: Agent, stage: Stage, home: Path) -> Mapping[str, str]:
     """What the documentation says, and nothing of the user's own."""
-    own = {name: filled(value, stage.url) for name, value in {**agent.variables, **agent.quiet}.items()}
+    own = {name: filled(value, stage) for name, value in {**agent.variables, **agent.quiet}.items()}
     proxies = {"HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "NO_PROXY": "127.0.0.1,localhost"}
     # Claude Code refuses to work unasked as root, unless it is told that it is in a sandbox.
     return {**stage.environment(home, **proxies), "TERM": "dumb", "IS_SANDBOX": "1", **own}
 
 
-def _run(agent: Agent, stage: Stage, home: Path, arguments: tuple[str, ...]) -> tuple[str, bool]:
+def _run(agent: Agent, stage: Stage, home: Path, arguments: tuple[str, ...], awaited: str | None) -> tuple[str, bool]:
     """What it printed, and whether it ended by itself."""
     command = str(folder_of(agent) / agent.executable)
-    line = [command, *(filled(argument, stage.url, PROMPT=agent.prompt) for argument in arguments)]
     log = home.parent / f"{home.name}.log"
     with log.open("w") as out:
         running = subprocess.Popen(
-            line,
+            [command, *(filled(argument, stage) for argument in arguments)],
             cwd=home,
             env=dict(environment(agent, stage, home)),
             stdin=subprocess.DEVNULL,
@@ -76,7 +89,7 @@ def _run(agent: Agent, stage: Stage, home: Path, arguments: tuple[str, ...]) -> 
         deadline = time.monotonic() + PATIENCE
         while running.poll() is None and time.monotonic() < deadline:
             time.sleep(0.2)
-            if ANSWER in log.read_text(errors="replace"):
+            if awaited and awaited in log.read_text(errors="replace"):
                 deadline = min(deadline, time.monotonic() + LINGER)
         ended = running.poll() is not None
         if not ended:

@@ -58,13 +58,6 @@ class Agent(Client):
         return f"### {self.name}\n\n" + "\n\n".join(blocks)
 
 
-def filled(text: str, url: str, **more: str) -> str:
-    """A line with everything it stands for."""
-    for name, value in {"MODEL": "scripted", ADDRESS: url, **more}.items():
-        text = text.replace(name, value)
-    return text
-
-
 def pins(folder: str, file: str = "package.json") -> Path:
     return FOLDERS / folder / file
 

@@ -5,31 +5,22 @@ from pathlib import Path
 
 from tests.clients.catalog import FRAMEWORKS, SCENARIOS, SDKS, Client
 from tests.clients.coding_agents import AGENTS
+from tests.clients.framework_setups import FRAMEWORK_SETUPS
 from tests.clients.running import Line, read_results
 from tests.clients.setups import SETUPS
+from tests.clients.texts import AGENTS_BESIDE, AGENTS_DO, BEGINNING, FAILURES_ARE, NOTES_ARE
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
-BEGINNING = """\
-# Clients
-
-Any client of OpenAI's Chat Completions or Responses, or of Anthropic's Messages, works once it has this gateway's address.
-OpenAI's clients want it with `/v1`, Anthropic's without. The key can be anything.
-
-This page is written by `make test-clients` and `make test-clients-all`. They install each client into an environment of its
-own and let it work against the gateway over a real socket: the model's turns are scripted, everything else is real.
-"""
-AGENTS_DO = """\
-Each is asked in a home of its own, without a terminal, to read a file and tell what it says: it calls its own tool, sends the
-result and prints the model's answer.
-"""
+FAILURES = ("F", "G")
 
 
 def page(lines: Sequence[Line]) -> str:
     """The whole page."""
     clients = [*SDKS, *FRAMEWORKS]
-    libraries = ["## Libraries and frameworks", table(clients, lines), legend(), notes(clients, lines)]
-    agents = ["## Coding agents", AGENTS_DO, agent_table(lines)]
-    setups = ["## Setting them up", *(setup(title) for title in SETUPS), *agent_setups()]
+    libraries = ["## Libraries and frameworks", table(clients, lines), legend()]
+    libraries += [FAILURES_ARE, failures(clients, lines), NOTES_ARE, notes(clients, lines)]
+    agents = ["## Coding agents", AGENTS_DO, agent_table(lines), AGENTS_BESIDE]
+    setups = ["## Setting them up", *(setup(*known) for known in (SETUPS | FRAMEWORK_SETUPS).items()), *agent_setups()]
     return "\n\n".join(part.strip() for part in (BEGINNING, *libraries, *agents, *setups)) + "\n"
 
 
@@ -53,13 +44,31 @@ def legend() -> str:
     return "\n".join(f"- **{name}** {meaning}" for name, meaning in SCENARIOS.items())
 
 
-def notes(clients: Sequence[Client], lines: Sequence[Line]) -> str:
-    """What clients told beside success. The engine fails with 400, 429, 500 (which becomes 502), and with 503 twice."""
-    keys = [client.key for client in clients]
-    told = [line for key in keys for line in lines if line["client"] == key and (line["detail"] or not line["ok"])]
-    rows = ["| client | | what happened |", "|---|:-:|---|"]
-    rows += [f"| {line['client']} | {line['scenario']} {mark(line)} | {in_cell(line['detail'])} |" for line in told]
+def failures(clients: Sequence[Client], lines: Sequence[Line]) -> str:
+    """What becomes of errors in each client. The engine fails with 400, 429, 500 (which becomes 502), and with 503 twice."""
+    rows = ["| client | F | G |", "|---|---|---|"]
+    for client in clients:
+        found = {line["scenario"]: line for line in lines if line["client"] == client.key}
+        if found:
+            rows.append(f"| {client.key} | {' | '.join(told(found.get(name)) for name in FAILURES)} |")
     return "\n".join(rows)
+
+
+def notes(clients: Sequence[Client], lines: Sequence[Line]) -> str:
+    """What clients told of the other scenarios beside success."""
+    rows = ["| client | | |", "|---|:-:|---|"]
+    for client in clients:
+        found = [line for line in lines if line["client"] == client.key and line["scenario"] not in FAILURES]
+        rows += [f"| {client.key} | {line['scenario']} | {told(line)} |" for line in found if line["detail"] or not line["ok"]]
+    return "\n".join(rows)
+
+
+def told(line: Line | None) -> str:
+    """A line's words, behind its mark unless it is well."""
+    if line is None:
+        return ""
+    words = in_cell(line["detail"])
+    return words if line["ok"] else f"{mark(line)} {words}"
 
 
 def agent_table(lines: Sequence[Line]) -> str:
@@ -82,9 +91,9 @@ def in_cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def setup(title: str) -> str:
+def setup(title: str, lines: tuple[str, str]) -> str:
     """How one client is configured."""
-    language, code = SETUPS[title]
+    language, code = lines
     return f"### {title}\n\n```{language}\n{code.strip()}\n```"
 
 

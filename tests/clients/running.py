@@ -24,16 +24,17 @@ PASSED_ON = ("LANG", "LC_ALL", "TMPDIR")
 
 @dataclass(frozen=True)
 class Stage:
-    """What every run needs: the gateway, the engine that fails, and a place for folders."""
+    """What every run needs: the gateway, the engine that fails, a place for folders, and the model that agents are given."""
 
     url: str
     engine: str
     folder: Path
+    model: str = "scripted"
 
     def home_of(self, client: Client) -> Path:
         """A home and working folder of the client's own, with the file it is to read."""
         home = home_in(self.folder, client)
-        home.mkdir()
+        home.mkdir(parents=True)
         (home / "notes.txt").write_text(FILE)
         return home
 
