@@ -42,7 +42,11 @@ def main() -> None:
 
 
 def _measure_and_print(client: httpx.Client, family: str, number: int, rounds: int) -> None:
-    prompt, free, first, again = _measure(client, family, number, rounds)
+    try:
+        prompt, free, first, again = _measure(client, family, number, rounds)
+    except httpx.HTTPStatusError as refused:
+        print(f"{family:<16} {number:6} refused: {refused.response.json()['error']['message']}", flush=True)
+        return
     times = f"{free:9.0f} {first:9.0f} {again:9.0f} {first - free:11.0f} {again - free:11.0f}"
     print(f"{family:<16} {number:6} {prompt:14} {times}", flush=True)
 
