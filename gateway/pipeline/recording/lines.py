@@ -34,6 +34,7 @@ def request_of(request: ChatRequest, hide: Hide) -> Json:
         },
         "sampling": {**asdict(request.sampling), "stop": hide(request.sampling.stop)},
         "template_kwargs": hide(dict(request.template_kwargs)),
+        "continues": request.continues,
     }
 
 
@@ -41,7 +42,7 @@ def plan_facts(plan: Plan, policy: str, hide: Hide) -> Json:
     """What was decided of it. `policy`: what happens to an answer that breaks the demand."""
     ids = plan.prompt.token_ids
     return {
-        "opening": plan.prompt.opening,
+        "opening": hide(plan.prompt.opening) if plan.request.continues else plan.prompt.opening,
         "callable": [tool.name for tool in plan.tools],
         "hidden": next((tool_of(tool, hide) for tool in plan.tools if tool.name == plan.hidden), None),
         "loose": sorted(plan.loose),
@@ -122,4 +123,5 @@ def chat_of(record: Mapping[str, Any]) -> ChatRequest:
         response_format=ResponseFormat(**request["response_format"]),
         sampling=Sampling(n=request["sampling"]["n"]),
         template_kwargs=request["template_kwargs"],
+        continues=request["continues"],
     )

@@ -49,7 +49,7 @@ def opening_with(renderer: Renderer, record: Mapping[str, Any]) -> str:
         raise NotRecorded("its messages were too long to be recorded, so that no other template can open it")
     chat, hidden = chat_of(record), record["plan"]["hidden"]
     shown = () if chat.tool_choice.mode == "none" else (*chat.tools, *((Tool(**hidden),) if hidden else ()))
-    return renderer.render(chat.messages, shown, chat.template_kwargs).opening
+    return renderer.render(chat.messages, shown, chat.template_kwargs, continues=chat.continues).opening
 
 
 def _feed(choices: list[Choice], pieces: Any) -> str | None:

@@ -68,7 +68,9 @@ class Redaction:
 
 def kept_words(plan: Plan) -> frozenset[str]:
     """Words that belong to the format or to the tools rather than to what was said."""
-    texts = [*_texts(plan.format.turn), plan.prompt.opening, *_names(plan.request.response_format.schema)]
+    texts = [*_texts(plan.format.turn), *_names(plan.request.response_format.schema)]
+    if not plan.request.continues:  # else the client's words are in it
+        texts.append(plan.prompt.opening)
     for tool in plan.tools:
         texts += [tool.name, *_names(tool.parameters)]
     return PLAIN.union(*(re.findall(r"\w+", text) for text in texts))

@@ -19,8 +19,9 @@ from gateway.errors import BackendRefused, BackendUnavailable, ToolCallInvalid
 from gateway.pipeline import Pipeline
 from gateway.pipeline.recording import Recordings, Redaction
 from gateway.pipeline.recording.compare import differences
-from gateway.pipeline.recording.play import NotRecorded, play
+from gateway.pipeline.recording.play import NotRecorded, opening_with, play
 from gateway.planning.catalog import Catalog
+from gateway.rendering import Renderer
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
 from gateway.telemetry.recorder import NAME, Recorder
@@ -136,6 +137,16 @@ def test_another_parser_shows_its_difference(tmp_path: Path) -> None:
     assert "finish" in places
 
 
+def test_a_message_that_is_continued_is_opened_by_another_template_too(tmp_path: Path) -> None:
+    messages = ({"role": "user", "content": "hi"}, {"role": "assistant", "content": "It is "})
+    request = ChatRequest("scripted", messages, tools=TOOLS, continues=True)
+    (found,) = record(tmp_path, "sunny.", request)
+    assert found["plan"]["opening"].endswith("It is ")
+    again = opening_with(Renderer.load(None, "toolwire/qwen3_coder"), found)
+    assert again.endswith("It is ")
+    assert differences(found["outcome"], play(found, None, again)) == []
+
+
 def test_secrets_are_never_written_wherever_they_stand(tmp_path: Path) -> None:
     pieces = [
         "<tool_call>\n",
@@ -175,6 +186,16 @@ def test_masked_turns_keep_their_form_and_say_nothing(tmp_path: Path) -> None:
     assert json.loads(call["arguments"]) == {"city": "xxxxxx\nxx 1", "unit": "C", "xxxxxx": [1111.1, True]}
     assert found["request"]["messages"][0]["content"] == "xxxxx xx xxx?"
     assert found["verdict"] == {"status": 200, "code": None, "message": None}
+
+
+def test_a_message_that_is_continued_is_masked_too(tmp_path: Path) -> None:
+    messages = ({"role": "user", "content": "hi"}, {"role": "assistant", "content": "Oslo is"})
+    request = ChatRequest("scripted", messages, tools=TOOLS, continues=True)
+    (found,) = record(tmp_path, " Oslo still.", request, rules={"masks": True})
+    assert found["plan"]["opening"].endswith("xxxx xx")
+    assert raw(found) == " xxxx xxxxx."
+    assert "Oslo" not in json.dumps(found)
+    assert differences(found["outcome"], play(found)) == []
 
 
 def test_a_long_record_loses_its_messages_and_a_longer_one_is_not_written(tmp_path: Path) -> None:
