@@ -36,16 +36,24 @@ def members_of(tool: Tool) -> list[Members]:
     root = arguments_schema(tool)
     whole = plain(root, root)
     branches = next((whole[key] for key in ("anyOf", "oneOf") if isinstance(whole.get(key), list)), [whole])
-    found = [members for branch in branches if (members := _members(plain(branch, root))) is not None]
+    found = [members for branch in branches for members in _alternatives(plain(branch, root))]
     if not found:
         raise ConstraintError(f"no arguments satisfy the schema of {tool.name}", tool=tool.name)
     return found
 
 
-def _members(node: Any) -> Members | None:
-    """The members of one alternative; None when it cannot be satisfied."""
+def _alternatives(node: Any) -> list[Members]:
+    """The members of one alternative, or of each object that it lists; none when it cannot be satisfied."""
     if not isinstance(node, Mapping) or "object" not in types_of(node):
-        return None
+        return []
+    if (values := listed(node)) is not None:
+        objects = [value for value in values if isinstance(value, dict)]
+        return [Members({key: {"const": each} for key, each in value.items()}, frozenset(value), None) for value in objects]
+    members = _members(node)
+    return [] if members is None else [members]
+
+
+def _members(node: Mapping[str, Any]) -> Members | None:
     required = frozenset(key for key in node.get("required") or () if isinstance(key, str))
     others = node.get("additionalProperties", not properties_of(node))
     properties = dict(properties_of(node))

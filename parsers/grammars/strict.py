@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..description import (
     Bare,
@@ -47,6 +47,8 @@ class Place:
 
     tool: Tool | None = None
     behind: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
+    """Texts that end a call wherever they stand: the closers of reasoning in which it may have begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +82,21 @@ class Calls:
         if place.tool is None:
             if not isinstance(node, Call | JsonCall | NameKeyedCall | PythonCall):
                 raise ConstraintError(f"a {type(node).__name__} outside of a call cannot be constrained")
-            return one_of(*(self.part_of_call(node, Place(tool, place.behind)) for tool in self.tools))
+            return one_of(*(self.part_of_call(node, replace(place, tool=tool)) for tool in self.tools))
         if isinstance(node, Call):
             return self.shape(node.node, place)
-        return _leaf(node, place.tool, place.behind)
+        return _leaf(node, place.tool, place)
 
     def sequence(self, nodes: Sequence[Node], place: Place) -> Shape:
         """The nodes in order."""
         parts = []
         for at, node in enumerate(nodes):
             texts, ends = first_texts(nodes[at + 1 :])
-            parts.append(self.shape(node, Place(place.tool, texts if ends else (*texts, *place.behind))))
+            parts.append(self.shape(node, replace(place, behind=texts if ends else (*texts, *place.behind))))
         return all_of(*parts)
 
 
-def _leaf(node: Node, tool: Tool, behind: tuple[str, ...]) -> Shape:
+def _leaf(node: Node, tool: Tool, place: Place) -> Shape:
     match node:
         case ToolName(prefix):
             return Const(prefix + tool.name)
@@ -109,13 +111,13 @@ def _leaf(node: Node, tool: Tool, behind: tuple[str, ...]) -> Shape:
         case JsonCall() | NameKeyedCall():
             return _json_call(node, tool)
         case _:
-            return _arguments(node, tool, behind)
+            return _arguments(node, tool, place)
 
 
-def _arguments(node: Node, tool: Tool, behind: tuple[str, ...]) -> Shape:
+def _arguments(node: Node, tool: Tool, place: Place) -> Shape:
     match node:
         case TaggedArguments():
-            return tagged_arguments(node, tool, behind)
+            return tagged_arguments(node, tool, place.behind, place.breaks)
         case ElementArguments():
             return element_arguments(node, tool)
         case QuotedArguments():

@@ -1,7 +1,7 @@
 """Shapes as structural tags, the constraint language of xgrammar (vLLM, SGLang).
 
-The whole turn is one grammar in EBNF inside of the tag. What several calls share is written, sent and compiled once: engines prepare
-such a grammar many times faster than tags with a schema in each.
+The whole turn is one grammar in EBNF inside of the tag. What calls share is written, sent and compiled once: engines prepare such
+a grammar many times faster than tags with a schema in each.
 """
 
 import json

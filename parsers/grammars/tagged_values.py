@@ -19,9 +19,10 @@ TEXTLESS = frozenset({"integer", "number", "boolean", "null"})
 _DEPTH = 8
 
 
-def tagged_arguments(leaf: TaggedArguments, tool: Tool, behind: tuple[str, ...]) -> Shape:
-    """All arguments of a call. `behind` are the markers that may follow: no value may hold what the parser takes for its end."""
-    writer = _Writer(leaf, tool.parameters, _enders(leaf, behind))
+def tagged_arguments(leaf: TaggedArguments, tool: Tool, behind: tuple[str, ...], breaks: tuple[str, ...]) -> Shape:
+    """All arguments of a call. `behind` are the markers that may follow, `breaks` texts that end a call anywhere: no value may
+    hold what the parser takes for its end."""
+    writer = _Writer(leaf, tool.parameters, shortest((*_enders(leaf, behind), *breaks)))
     return one_of(*(writer.members(members) for members in members_of(tool)))
 
 

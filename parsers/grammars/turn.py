@@ -36,7 +36,8 @@ def turn_shape(fmt: Format, wanted: Wanted) -> Shape:
     calls = Calls(wanted.tools, wanted.parallel)
     if wanted.must:
         return _calls_only(calls, block, between, thinking if state != "over" else None, state)
-    rules = tuple(_starts(calls, block))
+    inside = thinking.closers if thinking is not None and thinking.interruptible and state != "over" else ()
+    rules = tuple(_starts(calls, block, inside))
     if thinking is None or thinking.interruptible or state == "over":
         return Watched(rules, once=not wanted.parallel)
     barred = thinking.openers if state == "ahead" else ()
@@ -95,7 +96,7 @@ def _calls_only(calls: Calls, block: Node, between: str | None, thinking: Thinki
         blocks = all_of(Maybe(Const(lead)), blocks)
     if thinking is None:
         return blocks
-    starts = tuple(text for text, _ in _starts(calls, block)) if thinking.interruptible else ()
+    starts = tuple(text for text, _ in _starts(calls, block, ())) if thinking.interruptible else ()
     return _thought(thinking, state, blocks, starts)
 
 
@@ -110,34 +111,34 @@ def _without_gap(block: Node) -> tuple[str, Node]:
             return "", block
 
 
-def _starts(calls: Calls, block: Node) -> list[tuple[str, Shape]]:
-    """The texts with which the parser begins a call in free text, and how each must go on."""
+def _starts(calls: Calls, block: Node, breaks: tuple[str, ...]) -> list[tuple[str, Shape]]:
+    """The texts with which the parser begins a call in free text, and how each must go on. `breaks`: what ends it anywhere."""
     found: dict[str, Shape] = {}
-    behind = first_texts((block,))[0]
+    place = Place(behind=first_texts((block,))[0], breaks=breaks)
     for nodes, _ in beginnings(block, several=calls.parallel):
-        for text, rest in _start(calls, nodes, behind):
+        for text, rest in _start(calls, nodes, place):
             found.setdefault(text, rest)
     return [(text, rest) for text, rest in found.items() if not any(other != text and other in text for other in found)]
 
 
-def _start(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> Iterator[tuple[str, Shape]]:
+def _start(calls: Calls, nodes: tuple[Node, ...], place: Place) -> Iterator[tuple[str, Shape]]:
     head = leading_marker(nodes[0])
     if head is not None and not head.led and any(character.isalnum() for character in head.text):
         for text in head.texts():
             written = Marker(text + head.text[len(head.text.rstrip()) :])
-            shape = calls.sequence((led_by(nodes[0], written), *nodes[1:]), Place(behind=behind))
+            shape = calls.sequence((led_by(nodes[0], written), *nodes[1:]), place)
             yield text, _rest(shape, text)
         return
     first, separator = up_to_call(nodes) if calls.parallel else (nodes, "")
-    yield from _named(calls, first, behind)
+    yield from _named(calls, first, place)
     if separator.strip():
-        yield from _named(calls, (Marker(separator), first[-1]), behind)
+        yield from _named(calls, (Marker(separator), first[-1]), place)
 
 
-def _named(calls: Calls, nodes: tuple[Node, ...], behind: tuple[str, ...]) -> Iterator[tuple[str, Shape]]:
+def _named(calls: Calls, nodes: tuple[Node, ...], place: Place) -> Iterator[tuple[str, Shape]]:
     """Beginnings that occur in any text, such as a bracket: only together with a tool's name they begin a call."""
     for tool in calls.tools:
-        shape = Calls((tool,), parallel=False).sequence(nodes, Place(behind=behind))
+        shape = Calls((tool,), parallel=False).sequence(nodes, place)
         begun = shape.parts[0] if isinstance(shape, All) else shape
         if isinstance(begun, Const) and tool.name in begun.text:
             text = begun.text[: begun.text.index(tool.name) + len(tool.name) + 1]

@@ -23,6 +23,9 @@ Json = dict[str, Any]
 log = logging.getLogger(__name__)
 
 
+NOT_STRICT = "functions that do not say they are strict are not: this engine takes no constraints"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
     """A request, and how its answer is to be written and kept."""
@@ -52,7 +55,7 @@ async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) ->
             asked.shape.echo["model"] = turn.instead or asked.shape.echo["model"]
             return turn
 
-        chat = asked.chat
+        chat = _as_it_can_be_held(asked, pipeline)
         try:
             turn = await enter(chat)
         except ToolSchemaInvalid:
@@ -61,6 +64,14 @@ async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) ->
             chat = replace(chat, tools=asked.tools.tools)
             turn = await enter(chat)
         yield Turns(turn, (chat, asked.tools), encoder, enter, executing=pipeline.observer.executing)
+
+
+def _as_it_can_be_held(asked: Incoming, pipeline: Pipeline) -> ChatRequest:
+    """The request, in which nothing is strict that was only taken for it where the engine takes no constraints: a model that
+    nothing holds would fail calls of which nobody demanded more than OpenAI's default."""
+    if pipeline.catalog.find(asked.chat.model).backend.dialect is not None or not asked.tools.loosen():
+        return asked.chat
+    return replace(asked.chat, tools=asked.tools.tools, warnings=(*asked.chat.warnings, NOT_STRICT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from gateway.errors import RequestError
 from gateway.planning import schemas
 from gateway.planning.strict_rules import broken_rule
-from gateway.protocols.custom_input import INPUT
+from gateway.protocols.custom_tools import custom_tool
 from gateway.protocols.tool_schema import check_parameters
 from gateway.protocols.validation import missing, not_among, validated, wrong_type
 from gateway.settings import Limits
@@ -33,13 +33,6 @@ HOSTED = (
     "web_search",
 )
 """Beginnings of the types of tools that run at OpenAI (`web_search_preview_2025_03_11`): there is nothing to run them here."""
-
-CUSTOM_PARAMETERS: Json = {
-    "type": "object",
-    "properties": {INPUT: {"type": "string", "description": "The tool's whole input."}},
-    "required": [INPUT],
-    "additionalProperties": False,
-}
 
 
 def is_hosted(kind: str) -> bool:
@@ -133,14 +126,14 @@ class _Reader:
         inner = tool.get("custom")
         spec, place = (inner, f"{place}.custom") if isinstance(inner, Mapping) else (tool, place)
         custom = validated(wire.Custom, spec, place=place)
-        description = custom.description
+        grammar = None
         if custom.format.type == "grammar":
             if custom.format.definition is None:
                 raise missing(f"{place}.format.definition")
-            description += f"\nThe input must match this {custom.format.syntax} grammar:\n{custom.format.definition}"
-            self.found.warnings.append(f"the grammar of '{custom.name}' is shown to the model but not enforced")
+            grammar = (custom.format.syntax or "lark", custom.format.definition)
         echo = {"type": "custom", "format": {"type": "text"}, **{key: value for key, value in spec.items() if key != "type"}}
-        tool_of = partial(Tool, description=description, parameters=CUSTOM_PARAMETERS, strict=True)
+        definition = f"{place}.format.definition"
+        tool_of = partial(custom_tool, description=custom.description, grammar=grammar, place=definition)
         target = Target(custom.name, _name_of(space), "custom")
         self._declare(_Declaration(target, tool_of, f"{place}.format", echo, space), deferred=custom.defer_loading)
         return echo

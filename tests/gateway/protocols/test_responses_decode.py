@@ -132,6 +132,22 @@ def test_functions_are_strict_where_their_schema_allows_it(fields: dict[str, Any
     assert found.tools.echo[0]["strict"] is strict
 
 
+@pytest.mark.parametrize(("syntax", "definition", "told"), [("regex", "(?=a)b", "lookaround"), ("lark", "%ignore WS", "%ignore")])
+def test_a_grammar_that_cannot_be_held_is_refused(syntax: str, definition: str, told: str) -> None:
+    bad = {"type": "custom", "name": "run", "format": {"type": "grammar", "syntax": syntax, "definition": definition}}
+    with pytest.raises(RequestError, match=told) as refused:
+        read({"tools": [bad]})
+    assert refused.value.param == "tools[0].format.definition"
+
+
+def test_a_grammar_is_held_like_a_strict_schema() -> None:
+    (run,) = read({"tools": [RUN]}).chat.tools
+    assert run.strict
+    assert run.parameters["properties"]["input"]["pattern"] == "^(?:x)$"
+    (plain,) = read({"tools": [{"type": "custom", "name": "run"}]}).chat.tools
+    assert not plain.strict
+
+
 def test_what_was_taken_for_strict_can_be_loosened() -> None:
     found = read({"tools": [F, {**F, "name": "g", "strict": True}, {**CRM, "tools": [F]}]})
     assert found.tools.loosen()
@@ -151,7 +167,6 @@ def test_tools_are_told_back_flat_and_without_those_that_run_elsewhere() -> None
     ]
     assert found.tools.echo[1] == {"type": "function", "name": "g", "description": "does g", "parameters": {}, "strict": False}
     assert found.chat.warnings == (
-        "the grammar of 'run' is shown to the model but not enforced",
         "tools of type web_search_preview run elsewhere and were ignored",
         "tools of type computer_use_preview run elsewhere and were ignored",
     )

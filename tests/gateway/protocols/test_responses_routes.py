@@ -155,3 +155,14 @@ def test_an_answer_does_not_fail_with_the_store_but_says_so(tmp_path: Path, stre
         assert (body["status"], body["store"]) == ("completed", False)
         assert post(gateway, previous_response_id=body["id"]).status_code == 503
         assert post(gateway, background=True).status_code == 503
+
+
+def test_where_nothing_holds_decoding_a_function_is_strict_only_if_it_says_so(gateway: Gateway) -> None:
+    text = {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"], "additionalProperties": False}
+    silent = {"type": "function", "name": "f", "parameters": text}
+    answer = post(gateway, input="call", tools=[silent])
+    assert answer.json()["output"][0]["arguments"] == '{"a": 4}'
+    assert answer.json()["tools"][0]["strict"] is False
+    assert "takes no constraints" in answer.headers["x-toolwire-warnings"]
+    demanded = post(gateway, input="call", tools=[{**silent, "strict": True}])
+    assert (demanded.status_code, demanded.json()["error"]["code"]) == (502, "tool_call_invalid")
