@@ -9,20 +9,22 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 PATIENCE = 60.0
+OPTIONS: dict[str, Any] = {"open_timeout": PATIENCE, "compression": None, "max_queue": 1, "max_size": None, "ping_interval": None}
 
 
 class Conversation:
     """One connection with one request on it. `types` are those of the events so far."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, reads: bool = True) -> None:
         self.types: list[str] = []
         self.last: dict[str, Any] = {}
         self.close_code: int | None = None
         self._opened = ExitStack()
-        self._socket = self._opened.enter_context(connect(f"{url.replace('http', 'ws', 1)}/v1/responses", open_timeout=PATIENCE))
+        self._socket = self._opened.enter_context(connect(f"{url.replace('http', 'ws', 1)}/v1/responses", **OPTIONS))
         self.create()
         self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
+        if reads:
+            self._thread.start()
 
     def create(self) -> None:
         """Ask."""

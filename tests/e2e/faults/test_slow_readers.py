@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.faults.clients import PATHS, Caller
 from tests.e2e.faults.conftest import Site, entry
+from tests.e2e.faults.sockets import Conversation
 from tests.support.engines import engine_processes
 from tests.support.process import gateway_process
 from tests.support.server import wait_for
@@ -54,6 +55,16 @@ def test_one_who_reads_slowly_but_reads_gets_everything(impatient: Site) -> None
         while b"[DONE]" not in got[-4000:]:
             got += caller.read()
     assert got.count(b"y") >= 200_000
+
+
+def test_a_websocket_that_is_not_read(impatient: Site) -> None:
+    gateway, (engine,) = impatient.gateway, impatient.engines
+    engine.play(**LONG)
+    before, files = engine.told().left, gateway.files()
+    conversation = Conversation(gateway.url, reads=False)
+    assert wait_for(lambda: engine.told().left == before + 1, 40)
+    assert wait_for(lambda: gateway.files() <= files, 10), "the connection is still open"
+    conversation.hang_up()
 
 
 def test_a_whole_answer_waits_for_nobody_either(impatient: Site) -> None:
