@@ -44,7 +44,7 @@ def keys(folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def gateway(folder: Path, keys: dict[str, str]) -> Iterator[Gateway]:
     root = str(byte_level(folder / "tokenizer"))
-    with engine_processes(1, root=root, status=429, retry_after="7") as (engine,):
+    with engine_processes(1, root=root, status=429, retry_after="2") as (engine,):
         busy = {"name": "busy", "backend": "vllm", "urls": [engine.url], "chat_template": "toolwire/hermes", "context": 200}
         models = [replay_model(folder, [{"match": None, "text": "Hello!"}], name="plain", aliases=["scripted"]), busy]
         models.append({**busy, "name": "down", "urls": [DOWN], "tokenizer": root})

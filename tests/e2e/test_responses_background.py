@@ -109,6 +109,23 @@ def test_deleting_a_response_ends_it(clients: tuple[openai.OpenAI, openai.OpenAI
             client.responses.retrieve(begun.id, stream=True)
 
 
+def test_who_watches_a_response_that_is_deleted_hears_of_it(
+    clients: tuple[openai.OpenAI, openai.OpenAI], gateways: tuple[Gateway, Gateway]
+) -> None:
+    one, other = clients
+    begun = one.responses.create(model="scripted", input="slow", background=True)
+    with other.responses.retrieve(begun.id, stream=True) as events:
+        kinds = []
+        for event in events:
+            kinds.append(event.type)
+            if len(kinds) == 10:
+                one.responses.delete(begun.id)
+    assert kinds[-1] == "response.cancelled"
+    assert gateways[0].wait_until_idle(2.0)
+    with pytest.raises(openai.NotFoundError):
+        other.responses.retrieve(begun.id)
+
+
 def test_nobody_else_sees_or_cancels_it(gateways: tuple[Gateway, Gateway], clients: tuple[openai.OpenAI, openai.OpenAI]) -> None:
     begun = clients[0].responses.create(model="scripted", input="a while", background=True)
     with openai.OpenAI(base_url=gateways[1].base_url, api_key="theirs", max_retries=0) as stranger:

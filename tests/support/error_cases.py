@@ -227,7 +227,7 @@ CASES: dict[str, Case] = {
         "The engine takes no more requests now: as scripted",
         {"model": "busy"},
         type="requests",
-        headers={"retry-after": "7", "x-should-retry": "true"},
+        headers={"retry-after": "2", "x-should-retry": "true"},
     ),
     "method_not_allowed": Case(
         405, "method_not_allowed", None, "Not allowed to DELETE", method="DELETE", headers={"allow": "POST"}

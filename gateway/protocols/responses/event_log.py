@@ -51,7 +51,7 @@ class EventLog:
 
     async def exists(self) -> bool:
         """Whether there is anything to follow."""
-        return bool(await self.store.read(self.owner, self._key))
+        return bool(await self.store.read(self.owner, self._key, -1))
 
     async def lost(self) -> bool:
         """Whether the gateway that ran the response has gone, leaving it unfinished."""

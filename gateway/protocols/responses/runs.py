@@ -127,7 +127,8 @@ class Runs:
             yield frames
             last, reached = b"event: " + frames.rpartition(b"event: ")[2], number
         if not ends(last):
-            yield frame("response.failed", reached, {"response": await self.now(owner, record)})
+            response = await self.now(owner, record)
+            yield frame(f"response.{response['status']}", reached, {"response": response})
 
     async def now(self, owner: str, record: Record) -> Json:
         """The response as it stands: one that was running when its gateway went away has failed."""
@@ -135,8 +136,13 @@ class Runs:
             return record.response
         if not await self.log_of(owner, record.id).lost():
             return record.response
-        response = {**record.response, "status": "failed", "error": LOST}
-        await self._records.keep(owner, Record(response, record.input))
+        kept = await self._records.find(owner, record.id)
+        if kept is None:  # somebody has deleted it
+            return {**record.response, "status": "cancelled"}
+        if kept.response["status"] not in RUNNING:
+            return kept.response
+        response = {**kept.response, "status": "failed", "error": LOST}
+        await self._records.keep(owner, Record(response, kept.input))
         return response
 
     async def cancel(self, owner: str, record: Record) -> Json:

@@ -139,7 +139,7 @@ def folded(events: Sequence[dict[str, Any]]) -> tuple[dict[int, Any], list[Any],
     return state._output_items, [state._completed_output[place] for place in sorted(state._completed_output)], last.response
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(answers())
 def test_the_stream_folded_by_the_sdk_is_the_whole_answer(answer: tuple[Shape, list[Read]]) -> None:
     form, reads = answer
