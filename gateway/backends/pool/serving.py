@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 Open = Callable[[Engine], AbstractAsyncContextManager[AsyncIterator[Item]]]
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before a replica that failed is asked again because there is no other: doubled from the one up to the other."""
-LONGEST_REST = 10.0
+LONGEST_REST = 2.0
 """Seconds for which a replica that says it is busy is left alone, at most."""
 ELSEWHERE_ONLY = ("busy", "misconfigured")
 """What the same replica would only say again."""
@@ -120,9 +120,9 @@ class Serving(Generic[Item]):
 
     async def _lost(self, error: GatewayError) -> None:
         """Returns when the request is to be tried again; else raises the error."""
-        lease, self._lease = self._lease, None
-        assert lease is not None
         await self._engine.aclose()
+        lease, self._lease = self._lease, None  # only now: until here, whoever is cancelled still has it to give back
+        assert lease is not None
         cause = cause_of(error)
         self._blame(lease.replica, cause, error)
         self._members.line.give_back(lease)

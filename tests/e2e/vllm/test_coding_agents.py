@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.clients, pytest.mark.timeout(1800)]
 @pytest.fixture(scope="module")
 def stage(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A gateway in front of the copycat with a long context."""
-    with servers.vllm_serving("copycat", logs, *LONG) as engine:
+    with servers.vllm_serving("copycat", logs, LONG) as engine:
         model = {**entry("copycat", engine, "hermes"), "aliases": ["claude-*"], "max_tokens": 1200}
         with servers.gateway_serving([model], logs) as url:
             yield Stage(url, engine, tmp_path_factory.mktemp("homes"), "copycat-hermes")
