@@ -8,8 +8,9 @@ import asyncio
 import logging
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from .heads import BoundedHeads
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class _Impatient:
 
 def http_with(patience: float) -> type[asyncio.Protocol]:
     """Connections for HTTP that give up after so many seconds."""
-    return _made(HttpToolsProtocol, patience)
+    return _made(BoundedHeads, patience)
 
 
 def websockets_with(patience: float) -> type[asyncio.Protocol]:
