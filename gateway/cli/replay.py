@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST = 300
 """Characters of a value that are shown to people; --json shows all."""
+BEGINNING = b'{"toolwire":'
 Json = dict[str, Any]
 
 
@@ -62,7 +63,9 @@ def run(options: argparse.Namespace) -> int:
 def _written(found: Json, record: Json, options: argparse.Namespace) -> str:
     """What is printed of one turn."""
     if options.accept:
-        return json.dumps({**record, "format": found["format"], "outcome": found["now"]}, separators=(",", ":")) + "\n"
+        plan = record["plan"] if found["opening"] is None else {**record["plan"], "opening": found["opening"]}
+        accepted = {**record, "format": found["format"], "plan": plan, "outcome": found["now"]}
+        return json.dumps(accepted, separators=(",", ":")) + "\n"
     if options.json:
         return _line(found)
     return "" if found["same"] else _shown(found)
@@ -86,10 +89,24 @@ def _records(file: str) -> Iterator[tuple[str, Json]]:
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield f"{name}:{number}", _record(line, f"{name}:{number}")
+                place = f"{name}:{number}"
+                if _is_cut(line):
+                    sys.stderr.write(f"toolwire: {place}: left out, as it is cut short: its gateway was stopped while it wrote\n")
+                elif line.strip():
+                    yield place, _record(line, place)
     except OSError as error:
         raise Failure(f"{name}: {error.strerror or error}; give a file of recorded turns", code=USAGE) from None
+
+
+def _is_cut(line: bytes) -> bool:
+    """Whether it is the beginning of a record."""
+    if not line.startswith(BEGINNING):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _record(line: bytes, place: str) -> Json:
@@ -121,7 +138,15 @@ def _played(record: Json, place: str, fmt: "Format | None", renderer: "Renderer 
         raise Failure(f"{place}: the conversation cannot be rendered: {error}") from None
     facts = {key: record.get(key) for key in ("request_id", "model", "attempt", "verdict")}
     format_now = record["format"] if fmt is None else fmt.name
-    return {"place": place, **facts, "format": format_now, "same": not found, "differences": found, "now": now}
+    return {
+        "place": place,
+        **facts,
+        "format": format_now,
+        "same": not found,
+        "differences": found,
+        "now": now,
+        "opening": opening,
+    }
 
 
 def _line(found: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
-from os import O_APPEND, O_CREAT, O_WRONLY
+from os import O_APPEND, O_CREAT, O_WRONLY, SEEK_END
 from os import open as os_open
 from pathlib import Path
 
@@ -98,7 +98,18 @@ def _private(path: str, _: int) -> int:
 def _opened(folder: Path, file_bytes: int, files: int) -> _Files:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _end_last_line(folder / NAME)
         return _Files(folder / NAME, maxBytes=file_bytes, backupCount=files - 1)
     except OSError as error:
         reason = f"{error.strerror or error}; name another folder, or set recorder: off in the models' entries"
         raise SettingsError(f"recordings.folder: {folder}: {reason}") from None
+
+
+def _end_last_line(file: Path) -> None:
+    """What is written next begins a line, also behind one that was cut short when its gateway was killed."""
+    if not file.exists() or not file.stat().st_size:
+        return
+    with file.open("r+b") as opened:
+        opened.seek(-1, SEEK_END)
+        if opened.read(1) != b"\n":
+            opened.write(b"\n")

@@ -83,9 +83,21 @@ def test_another_format_and_another_template_may_read_them(file: Path, tmp_path:
     assert "tool_calls[0]" in [difference["place"] for difference in first["differences"]]
     template = tmp_path / "thinks.jinja"
     template.write_text("{{ messages[0].content }}{{ tools }}{% if add_generation_prompt %}<think>\n{% endif %}")
+    opened = toolwire("replay", str(file), "--template", str(template), "--accept")
+    (tmp_path / "opened.jsonl").write_text(opened.stdout)
+    assert toolwire("replay", str(tmp_path / "opened.jsonl")).returncode == 0
     opened = toolwire("replay", str(file), "--template", str(template), "--json")
     assert opened.returncode == 1
     assert "reasoning" in [difference["place"] for difference in json.loads(opened.stdout.splitlines()[1])["differences"]]
+
+
+@pytest.mark.parametrize("behind", ["", "\n"])
+def test_a_line_that_was_cut_short_is_left_out(file: Path, tmp_path: Path, behind: str) -> None:
+    whole = file.read_text()
+    (tmp_path / "cut.jsonl").write_text(whole + whole.splitlines()[0][:200] + behind)
+    done = toolwire("replay", str(tmp_path / "cut.jsonl"))
+    assert (done.returncode, done.stdout) == (0, "2 turns played, 0 different\n")
+    assert "cut.jsonl:3: left out, as it is cut short" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,14 @@ def test_a_disk_that_fails_is_told_once_and_counted(tmp_path: Path, caplog: pyte
     assert [record.message for record in caplog.records if "cannot be recorded" in record.message][1:] == []
 
 
+def test_what_comes_behind_a_record_that_was_cut_short_begins_a_line(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text('{"whole":1}\n{"cu')
+    recorder = Recorder(tmp_path, Metrics(), file_bytes=100_000, files=2)
+    recorder.put(lambda: '{"next":1}', size=1)
+    recorder.close()
+    assert (tmp_path / NAME).read_text() == '{"whole":1}\n{"cu\n{"next":1}\n'
+
+
 def test_a_folder_that_cannot_be_made_stops_the_start(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SettingsError, match=r"recordings\.folder: .*name another folder"):
