@@ -7,14 +7,14 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from gateway.backends.base import ReplicaState, Replicated
+from gateway.backends.base import Forwards, ReplicaState, Replicated
 from gateway.errors import BackendUnavailable, ServerStopping
 from gateway.pipeline.running import Running
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.protocols.messages import models as anthropic
 from gateway.telemetry.metrics import TEXT, Metrics
 
-PROTOCOLS = {"chat_completions": True, "responses": True, "messages": True}
+PROTOCOLS = {"chat_completions": True, "responses": True, "messages": True, "completions": True}
 Handler = Callable[..., Awaitable[Any]]
 PATIENCE = 2.0
 """Seconds an engine gets to say that it is well."""
@@ -126,5 +126,6 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
             "strict": constrained,
             "vision": False,
             **PROTOCOLS,
+            "embeddings": isinstance(spec.backend, Forwards),
         },
     }

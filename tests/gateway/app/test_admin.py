@@ -43,6 +43,7 @@ def test_a_model_says_what_it_can(gateway: Gateway, name: str) -> None:
     assert model["format"] == "hermes"
     assert model["capabilities"]["tools"] is True
     assert model["capabilities"]["strict"] is False, "a replay cannot constrain anything"
+    assert (model["capabilities"]["completions"], model["capabilities"]["embeddings"]) == (True, False)
 
 
 def test_an_anthropic_client_gets_its_own_shape(gateway: Gateway) -> None:
