@@ -61,6 +61,7 @@ def test_no_secret_comes_out_wherever_it_was_put_in(tmp_path: Path) -> None:
         assert all(secret not in answer for answer in told)
     recorded = (tmp_path / "turns" / "turns.jsonl").read_text()
     assert "Your key is " in recorded
+    assert '"engine":"http://127.0.0.1' in recorded
     for secret in (*SECRETS, mine):
         assert secret not in recorded
 

@@ -99,6 +99,7 @@ class Recording:
             "key": self._record.key,
             "model": self._spec.name,
             "backend": self._record.backend,
+            "engine": self._record.engines[-1] if self._record.engines else None,
             "engine_model": plan.model,
             "format": plan.format.name,
             "attempt": self._attempt,
