@@ -32,7 +32,7 @@ class ClientGone(Exception):
 
 async def read_json(scope: Scope, receive: Receive, limits: Limits) -> dict[str, Any]:
     """The body as a JSON object; BodyTooLarge, BodyUnreadable or ClientGone."""
-    return parse(await read(scope, receive, limits.body_bytes), limits.json_depth)
+    return counted(parse(await read(scope, receive, limits.body_bytes), limits.json_depth), limits)
 
 
 async def read(scope: Scope, receive: Receive, limit: int, *, patience: float = PATIENCE) -> bytes:
@@ -81,6 +81,18 @@ def parse(body: bytes, max_depth: int) -> dict[str, Any]:
     if _deeper_than(value, max_depth):
         raise BodyUnreadable(f"{HINT} {_too_deep(max_depth)}")
     return value
+
+
+def counted(body: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """The body; RequestError where it has more messages than are looked at."""
+    for field in ("messages", "input"):
+        items = body.get(field)
+        if isinstance(items, list) and len(items) > limits.messages:
+            expected = (
+                f"Expected an array with maximum length {limits.messages}, but got an array with length {len(items)} instead."
+            )
+            raise RequestError(f"Invalid '{field}': array too long. {expected}", param=field, code="array_above_max_length")
+    return body
 
 
 def _value(body: bytes) -> Any:

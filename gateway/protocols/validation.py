@@ -138,8 +138,9 @@ def _too_short(context: Mapping[str, Any], value: Any) -> tuple[str, str]:
 
 def _too_long(context: Mapping[str, Any], value: Any) -> tuple[str, str]:
     most = context["max_length"]
-    got = f"an array with length {len(value)}"
-    return "array_above_max_length", f"array too long. Expected an array with maximum length {most}, but got {got} instead."
+    kind, one = ("object", "an object") if isinstance(value, dict) else ("array", "an array")
+    got = f"{one} with length {len(value)}"
+    return "array_above_max_length", f"{kind} too long. Expected {one} with maximum length {most}, but got {got} instead."
 
 
 def _long_string(context: Mapping[str, Any], value: Any) -> tuple[str, str]:

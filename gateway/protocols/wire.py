@@ -9,6 +9,7 @@ Temperature = Annotated[float, Field(ge=0.0, le=2.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Penalty = Annotated[float, Field(ge=-2.0, le=2.0)]
 Bias = Annotated[float, Field(ge=-100.0, le=100.0)]
+LogitBias = Annotated[dict[str, Bias], Field(max_length=1024)]
 Seed = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
@@ -28,8 +29,10 @@ def text_or_object(value: Any) -> str | None:
     return "(text)" if isinstance(value, str) else "(object)" if isinstance(value, dict) else None
 
 
+MOST_STOPS = 16
+"""Every one is looked for behind every token. OpenAI takes four."""
 Stop = Annotated[
-    Text | Annotated[list[str], Tag("(parts)")],
+    Text | Annotated[list[str], Field(max_length=MOST_STOPS), Tag("(parts)")],
     Discriminator(text_or_parts, "wrong_type", "one of a string or array of strings"),
 ]
 MOST_NAMED = 16

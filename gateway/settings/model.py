@@ -40,6 +40,8 @@ class Limits(Section):
     """Deepest nesting of objects and arrays in a request body."""
     tools: int = Field(default=512, ge=1)
     """Most tools in one request."""
+    messages: int = Field(default=10_000, ge=1)
+    """Most messages, or items, in one request."""
     choices: int = Field(default=16, ge=1, le=128)
     """Largest `n`."""
     schema_bytes: int = Field(default=256 * 1024, ge=1024)

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from gateway.protocols.wire import (
-    Bias,
     Body,
     Effort,
     EngineExtras,
+    LogitBias,
     Penalty,
     Positive,
     Seed,
@@ -157,7 +157,7 @@ class ChatCompletionRequest(EngineExtras):
     max_tokens: Positive | None = None
     stop: Stop = Field(default_factory=list)
     seed: Seed | None = None
-    logit_bias: dict[str, Bias] | None = None
+    logit_bias: LogitBias | None = None
     logprobs: bool = False
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     modalities: list[str] = Field(default_factory=list)

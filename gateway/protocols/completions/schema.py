@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from gateway.protocols.wire import Bias, Body, EngineExtras, Natural, Penalty, Positive, Seed, Share, Stop, Temperature
+from gateway.protocols.wire import Body, EngineExtras, LogitBias, Natural, Penalty, Positive, Seed, Share, Stop, Temperature
 
 
 class StreamOptions(Body):
@@ -32,7 +32,7 @@ class CompletionRequest(EngineExtras):
     presence_penalty: Penalty | None = None
     stop: Stop = Field(default_factory=list)
     seed: Seed | None = None
-    logit_bias: dict[str, Bias] | None = None
+    logit_bias: LogitBias | None = None
     logprobs: Natural | None = None
     echo: bool = False
     suffix: str | None = None

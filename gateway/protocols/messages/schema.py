@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from gateway.protocols.wire import Body, Effort, Natural, Positive, Share, Temperature, Text, ToolName, text_or_parts
+from gateway.protocols.wire import MOST_STOPS, Body, Effort, Natural, Positive, Share, Temperature, Text, ToolName, text_or_parts
 
 
 class Source(Body):
@@ -108,7 +108,7 @@ class MessagesRequest(CountTokensRequest):
 
     max_tokens: Positive
     stream: bool = False
-    stop_sequences: list[str] = Field(default_factory=list)
+    stop_sequences: list[str] = Field(default_factory=list, max_length=MOST_STOPS)
     temperature: Temperature | None = None
     top_p: Share | None = None
     top_k: Natural | None = None

@@ -16,7 +16,7 @@ from gateway.chat.events import Usage
 from gateway.errors import BodyTooLarge, GatewayError, RequestError
 from gateway.middleware.asgi import Message, Receive, Scope, Send
 from gateway.protocols.answer import told
-from gateway.protocols.body import parse
+from gateway.protocols.body import counted, parse
 from gateway.protocols.validation import missing, not_among
 from gateway.store import MemoryStore
 
@@ -106,7 +106,7 @@ class _Connection:
             raise BodyTooLarge(
                 f"Message too large. The limit is {limits.body_bytes} bytes; send less, or raise limits.body_bytes."
             )
-        return parse(raw, limits.json_depth)
+        return counted(parse(raw, limits.json_depth), limits)
 
     def _check_limits(self) -> None:
         if time.monotonic() > self.deadline:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.errors import BodyTooLarge, BodyUnreadable, RequestError
-from gateway.protocols.body import ClientGone, parse, read
+from gateway.protocols.body import ClientGone, counted, parse, read
+from gateway.settings import Limits
 
 DEPTH = 128
 
@@ -117,3 +118,12 @@ def test_a_body_that_stops_coming() -> None:
     with pytest.raises(RequestError, match="stopped coming") as caught:
         asyncio.run(read({"headers": []}, receive, 15, patience=0.01))
     assert (caught.value.status, caught.value.code) == (408, "request_timeout")
+
+
+@pytest.mark.parametrize("field", ["messages", "input"])
+def test_more_messages_than_are_looked_at(field: str) -> None:
+    limits = Limits(messages=3)
+    assert counted({field: [1, 2, 3]}, limits)
+    with pytest.raises(RequestError, match="maximum length 3, but got an array with length 4") as caught:
+        counted({field: [1, 2, 3, 4]}, limits)
+    assert (caught.value.status, caught.value.code, caught.value.param) == (400, "array_above_max_length", field)

@@ -157,6 +157,8 @@ NAMED = {"type": "function", "function": {"name": "g"}}
         ({"repetition_penalty": 0}, "decimal_below_min_value", "repetition_penalty"),
         ({"stop_token_ids": [-1]}, "integer_below_min_value", "stop_token_ids[0]"),
         ({"cache_salt": ""}, "invalid_value", "cache_salt"),
+        ({"stop": ["x"] * 17}, "array_above_max_length", "stop"),
+        ({"logit_bias": {str(token): 1 for token in range(1025)}}, "array_above_max_length", "logit_bias"),
     ],
 )
 def test_what_is_refused(fields: dict[str, Any], code: str, param: str) -> None:
