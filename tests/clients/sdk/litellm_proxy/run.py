@@ -1,4 +1,4 @@
-"""LiteLLM's proxy between the official Python client and the gateway: `run.py chat`, `run.py responses` or `run.py messages`."""
+"""LiteLLM's proxy between the official Python client and the gateway: `run.py chat` or `run.py responses`."""
 
 import json
 import os
@@ -11,6 +11,8 @@ import urllib.request
 from pathlib import Path
 
 MODELS = ("scripted", "fails-400", "fails-429", "fails-500", "busy", "dies")
+PATIENCE = 500.0
+SWITCHES = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"}
 
 
 def free_port() -> int:
@@ -27,27 +29,28 @@ def config() -> str:
     return json.dumps({"model_list": models, "litellm_settings": {"num_retries": 0}, "router_settings": {"num_retries": 0}})
 
 
+def wait_until_ready(proxy: subprocess.Popen[bytes], address: str) -> None:
+    """Where much else runs, it takes minutes to start."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            opener.open(f"{address}/health/liveliness", timeout=5)
+            return
+        except OSError:
+            if proxy.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(Path("proxy.log").read_text()[-2000:]) from None
+            time.sleep(0.5)
+
+
 Path("config.yaml").write_text(config())
 port = free_port()
 command = [f"{Path(sys.executable).parent}/litellm", "--config", "config.yaml", "--host", "127.0.0.1", "--port", str(port)]
 with Path("proxy.log").open("w") as log:
-    proxy = subprocess.Popen(
-        command,
-        env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"},
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
+    proxy = subprocess.Popen(command, env={**os.environ, **SWITCHES}, stdout=log, stderr=subprocess.STDOUT)
 try:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(200):
-        try:
-            opener.open(f"http://127.0.0.1:{port}/health/liveliness", timeout=5)
-            break
-        except OSError:
-            if proxy.poll() is not None:
-                raise SystemExit(Path("proxy.log").read_text()[-2000:]) from None
-            time.sleep(0.5)
     os.environ["TOOLWIRE_URL"] = f"http://127.0.0.1:{port}"
+    wait_until_ready(proxy, os.environ["TOOLWIRE_URL"])
     runpy.run_path(str(Path(__file__).parents[1] / "openai_python" / "run.py"), run_name="__main__")
 finally:
     proxy.terminate()
