@@ -22,7 +22,9 @@ def open_pool(model: VllmModel, metrics: Metrics) -> PoolBackend:
 
 def _engine(model: VllmModel, url: str) -> VllmBackend:
     timeouts = Timeouts(read=model.pool.silence)
-    return VllmBackend(url=url, model=model.engine_model, api_key=model.api_key, timeouts=timeouts)
+    engine = VllmBackend(url=url, model=model.engine_model, api_key=model.api_key, timeouts=timeouts)
+    engine.shares_prefixes = model.prefix_cache == "shared"
+    return engine
 
 
 def replica_checks(states: Iterable[ReplicaState]) -> Iterator[Check]:

@@ -10,6 +10,7 @@ from typing import Any
 from gateway.chat.events import Piece
 from gateway.chat.plan import Constraint, Dialect, Plan
 from gateway.errors import BackendError, BackendGarbled, ContextTooLong
+from gateway.middleware.caller import cache_salt
 
 from .base import EngineFacts, Finding
 from .completions import CompletionsReader, body_of, canonical
@@ -38,6 +39,8 @@ class VllmBackend:
         self.place = self._http.place
         self.model = model
         self.broke_off: Callable[[], None] = _nothing
+        self.shares_prefixes = False
+        """Whether prompts of different API keys may share what the engine has cached."""
         self._facts: EngineFacts | None = None
 
     @asynccontextmanager
@@ -101,6 +104,8 @@ class VllmBackend:
         body["spaces_between_special_tokens"] = False
         if plan.prompt.token_ids is None:
             body["add_special_tokens"] = False  # the rendered text has its own
+        if not self.shares_prefixes and (salt := cache_salt(body.get("cache_salt"))):
+            body["cache_salt"] = salt
         if plan.constraint is not None:
             body["structured_outputs"] = structured_outputs(plan.constraint)
         if plan.sampling.max_tokens is None and (room := await self._room(plan)) is not None:

@@ -1,5 +1,6 @@
 """Who is asking. Set for the time of one request or connection; whatever works for it may look it up."""
 
+import hashlib
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -21,6 +22,15 @@ class Caller:
 
 caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 """None where no key is needed."""
+
+
+def cache_salt(own: str | None) -> str | None:
+    """What keeps the prompts of the caller's key apart from those of others in an engine's cache, and within it those that it
+    salts with a word of its `own`; without a key only that word counts."""
+    asking = caller.get()
+    if asking is None:
+        return own
+    return hashlib.sha256(f"cache {asking.key.hash} {own or ''}".encode()).hexdigest()
 
 
 def may_use(*names: str) -> bool:

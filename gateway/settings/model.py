@@ -182,6 +182,9 @@ class VllmModel(ModelSettings):
     """The name vLLM serves it under; default: the first one it lists."""
     api_key: str | None = Field(default=None, repr=False)
     """Sent to the engine as bearer token."""
+    prefix_cache: Literal["per_key", "shared"] = "per_key"
+    """Whether prompts of different API keys may share what the engine has cached of their beginnings. Shared, a user can find out
+    by how soon an answer begins whether somebody else has sent the same beginning."""
     pool: PoolSettings = PoolSettings()
 
     @model_validator(mode="after")

@@ -25,6 +25,8 @@ from gateway.errors import (
     ContextTooLong,
     GatewayError,
 )
+from gateway.middleware.caller import Caller, caller
+from gateway.settings import ApiKey, hash_of
 
 MODELS = {"object": "list", "data": [{"id": "served", "object": "model", "root": "/models/served", "max_model_len": 100}]}
 
@@ -444,3 +446,42 @@ def test_a_password_in_an_address_is_told_to_nobody(run):
     place, message = run(ask())
     assert place == "http://127.0.0.1:9"
     assert "secret" not in message
+
+
+def salt_of(run, kit, key: str | None, extras: dict[str, Any], *, shared: bool = False) -> str | None:
+    """What the engine is told to salt its cache with."""
+    engine = Engine(HELLO)
+    plan = kit.plan(ids=(1, 2), max_tokens=5, engine_extras=extras)
+
+    async def ask() -> None:
+        if key is not None:
+            caller.set(Caller(ApiKey(name=key, hash=hash_of(key))))
+        async with playing(engine) as backend:
+            backend.shares_prefixes = shared
+            await kit.read_all(backend, plan)
+
+    run(ask())
+    salt: str | None = engine.body().get("cache_salt")
+    return salt
+
+
+def test_prompts_of_different_keys_share_no_cache(run, kit) -> None:
+    alice, bob = (salt_of(run, kit, key, {}) for key in ("alice", "bob"))
+    assert alice
+    assert bob
+    assert alice != bob
+    assert alice == salt_of(run, kit, "alice", {})
+    assert "alice" not in alice
+    assert hash_of("alice") not in alice
+
+
+def test_a_client_that_salts_its_cache_itself_keeps_it_apart_from_its_own_too(run, kit) -> None:
+    salted = salt_of(run, kit, "alice", {"cache_salt": "x"})
+    assert salted not in (None, "x", salt_of(run, kit, "alice", {}), salt_of(run, kit, "bob", {"cache_salt": "x"}))
+
+
+@pytest.mark.parametrize("key", [None, "alice"])
+def test_where_nothing_is_kept_apart_the_clients_word_counts(run, kit, key: str | None) -> None:
+    assert salt_of(run, kit, key, {}, shared=True) is None
+    assert salt_of(run, kit, key, {"cache_salt": "x"}, shared=True) == "x"
+    assert salt_of(run, kit, None, {"cache_salt": "x"}) == "x"
