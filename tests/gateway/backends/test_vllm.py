@@ -454,8 +454,7 @@ def salt_of(run, kit, key: str | None, extras: dict[str, Any], *, shared: bool =
     plan = kit.plan(ids=(1, 2), max_tokens=5, engine_extras=extras)
 
     async def ask() -> None:
-        if key is not None:
-            caller.set(Caller(ApiKey(name=key, hash=hash_of(key))))
+        caller.set(None if key is None else Caller(ApiKey(name=key, hash=hash_of(key))))
         async with playing(engine) as backend:
             backend.shares_prefixes = shared
             await kit.read_all(backend, plan)
