@@ -51,12 +51,12 @@ class House:
         self._created = created
         self._backends: list[Backend] = []
         self._waiting: list[asyncio.Task[None]] = []
-        self._watch: asyncio.Task[None] | None = None
+        self._watches: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        self._watch = asyncio.create_task(self.metrics.loop_lag.watch())
+        self._watches.append(asyncio.create_task(self.metrics.loop_lag.watch()))
         if self._sender is not None:
-            self._sender.start()
+            self._watches.append(asyncio.create_task(self._sender.watch()))
         try:
             for model in self.settings.models:
                 await self._serve(model)
@@ -73,7 +73,7 @@ class House:
 
     async def close(self) -> None:
         """Stop waiting for engines, let go of those that were opened, and send what is left to be told."""
-        tasks = [*self._waiting, *filter(None, [self._watch])]
+        tasks = [*self._waiting, *self._watches]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -82,8 +82,8 @@ class House:
         if self.keyring is not None:
             await self.keyring.close()
         self._backends.clear()
-        last = [one.close for one in (self.spans, self._sender, self.recorder) if one is not None]
-        await asyncio.gather(*map(asyncio.to_thread, last))
+        last = [asyncio.to_thread(one.close) for one in (self.spans, self.recorder) if one is not None]
+        await asyncio.gather(*last, *([self._sender.close()] if self._sender is not None else ()))
 
     async def _serve(self, model: AnyModel) -> None:
         backend = await open_backend(model, self.metrics)

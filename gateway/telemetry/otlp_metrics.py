@@ -1,10 +1,13 @@
 """The metrics for a collector: those that Prometheus may ask for, sent every so often under OpenTelemetry's names."""
 
+import asyncio
 import logging
 import os
+import queue
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
@@ -39,31 +42,45 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class MetricsSender:
-    """Reports one registry until it is closed. A collector that is away misses reports; the sums in the next one are whole."""
+    """Reports one registry. A collector that is away misses reports; the sums in the next one are whole.
+
+    Figures are taken in the event loop, some of which are about it, and sent by a thread.
+    """
 
     def __init__(self, registry: CollectorRegistry, exporter: "MetricExporter", resource: "Resource") -> None:
         self._registry = registry
         self._exporter = exporter
         self._resource = resource
         self._since = time.time_ns()
-        self._over = threading.Event()
         self._every = _interval()
-        self._thread = threading.Thread(target=self._report_all, name="metrics", daemon=True)
+        self._reports: queue.Queue[MetricsData | None] = queue.Queue(maxsize=2)
+        self._thread = threading.Thread(target=self._send_all, name="metrics", daemon=True)
 
-    def start(self) -> None:
-        """Report from now on."""
+    async def watch(self) -> None:
+        """Report every so often, until cancelled."""
         self._thread.start()
+        while True:
+            await asyncio.sleep(self._every)
+            if self._reports.empty():
+                self._reports.put_nowait(self.report())
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Report once more, and stop. A collector that does not answer is given up after some seconds."""
-        self._over.set()
-        self._thread.join(PATIENCE)
+        if not self._thread.is_alive():
+            return
+        with suppress(queue.Empty):
+            while True:
+                self._reports.get_nowait()
+        self._reports.put_nowait(self.report())
+        self._reports.put_nowait(None)
+        await asyncio.to_thread(self._thread.join, PATIENCE)
 
-    def _report_all(self) -> None:
-        going_on = True
-        while going_on:
-            going_on = not self._over.wait(self._every)
-            self._exporter.export(self.report(), timeout_millis=PATIENCE * 1000)
+    def _send_all(self) -> None:
+        while (report := self._reports.get()) is not None:
+            try:
+                self._exporter.export(report)
+            except Exception as error:  # whatever it is, the next report may leave
+                log.warning("metrics cannot be sent: %s", type(error).__name__)
         self._exporter.shutdown()
 
     def report(self) -> "MetricsData":

@@ -193,6 +193,8 @@ def test_metrics_reach_the_collector_as_prometheus_has_them(tmp_path: Path, coll
     assert (calls.as_double, _values(calls.attributes)) == (1, {"model": "scripted", "format": "hermes"})
     assert metrics["toolwire.tool_calls_completed"].sum.is_monotonic
     assert metrics["toolwire.event_loop_lag"].gauge.data_points
+    (going,) = metrics["toolwire.event_loop_tasks"].gauge.data_points
+    assert going.as_double >= 1, "figures of the loop are taken in it"
 
 
 @pytest.mark.parametrize(
