@@ -96,6 +96,8 @@ class Parser:
         """Characters that the prompt wrote and nothing has read yet."""
         self.content: list[str] = []
         self.wrote_content = False
+        self.announced = False
+        """A marker longer than a bracket began the latest call."""
         self.framed = False
         self.truncated = False
         self.reason = ""

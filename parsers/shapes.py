@@ -58,7 +58,7 @@ def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ("",)
     return seq(
         opener,
         unwritten(opener),
-        call(tool_name, name_end, gap(line), either(*arguments), _suffixed("</tool_call>", suffixes)),
+        call(tool_name, name_end, gap(line), either(*arguments), soft(_suffixed("</tool_call>", suffixes))),
     )
 
 
@@ -116,7 +116,7 @@ def invoke_calls(*, opener: Marker, closer: Marker, prefix: str = "", line: str 
     )
 
 
-_BARS = ("｜", "｜｜", "‖")
+_BARS = ("｜", "｜｜", "‖", "|", "||")
 """What stands around DSML: the bar of the token, and what models write for it as text."""
 
 

@@ -34,6 +34,7 @@ FORMAT = Format(
             marker("<|tool_call>"),
             soft(marker("call:", ":")),
             call(ToolName(spaced=True), QuotedArguments('<|"|>')),
+            unwritten(surplus("}")),
             soft(marker("<tool_call|>"), unwritten(surplus("<tool_call|>"))),
         ),
         thinking=seq(marker("<|channel>"), soft(marker("thought")), gap("\n"), reasoning, gap("\n"), soft(marker("<channel|>"))),

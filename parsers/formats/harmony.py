@@ -55,6 +55,7 @@ FORMAT = Format(
                     "<|channel|>commentary json to=",
                 ),
                 _recipient,
+                unwritten(marker("<|channel|>commentary", "<|channel|>analysis")),
                 _body,
             ),
             call(led(" to="), _recipient, marker("<|channel|>commentary", "<|channel|>analysis", "<|channel|>final"), _body),

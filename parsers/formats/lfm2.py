@@ -20,7 +20,7 @@ FORMAT = Format(
             either(
                 seq(
                     marker("<|tool_call_start|>"),
-                    either(seq(marker("["), either(_pythonic, _json), marker("]")), json_call),
+                    either(seq(marker("["), either(_pythonic, _json), marker("]")), json_call, python_call),
                     soft(marker("<|tool_call_end|>")),
                 ),
                 seq(marker("["), _pythonic, marker("]")),

@@ -6,7 +6,7 @@
 if it has a name and `parameters` or `arguments`; any other JSON is text.
 """
 
-from ..description import Format, JsonCall, content, interleaved, many, marker, seq, unwritten
+from ..description import Format, JsonCall, content, either, interleaved, many, marker, seq, unwritten
 
 _call = JsonCall(arguments=("parameters", "arguments"), needs_arguments=True)
 
@@ -18,7 +18,10 @@ FORMAT = Format(
     stop=("<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"),
     turn=interleaved(
         content,
-        seq(unwritten(marker("<|python_tag|>")), many(_call, separator="; ", spellings=(";", ","))),
+        either(
+            seq(unwritten(marker("<|python_tag|>")), many(_call, separator="; ", spellings=(";", ","))),
+            seq(marker("["), many(_call, separator=",", tight=True), marker("]")),
+        ),
     ),
     sources=("https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_1/",),
 )

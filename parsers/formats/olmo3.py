@@ -22,7 +22,7 @@ FORMAT = Format(
             seq(
                 marker("<function_calls>"),
                 gap("\n"),
-                many(python_call, separator="\n"),
+                many(python_call, separator="\n", spellings=(",",)),
                 gap("\n"),
                 marker("</function_calls>"),
             ),

@@ -3,7 +3,7 @@
 functools[{"name": "get_weather", "arguments": {"city": "Oslo"}}]
 """
 
-from ..description import Format, content, either, interleaved, json_call, many, marker, seq
+from ..description import Format, content, either, interleaved, json_call, many, marker, seq, unwritten
 
 FORMAT = Format(
     name="phi4_mini",
@@ -15,6 +15,7 @@ FORMAT = Format(
         seq(
             marker("functools", "<|tool_call|>"),
             either(seq(marker("["), many(json_call, separator=", ", tight=True), marker("]")), json_call),
+            unwritten(marker("<|/tool_call|>")),
         ),
     ),
     sources=("https://huggingface.co/microsoft/Phi-4-mini-instruct",),

@@ -4,6 +4,8 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 from ..automaton import Position
+from .boundary import boundary
+from .frame import texts_behind
 from .json_value import JsonValue, State, encodable
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ class Arguments:
         """It is certain that this is an object and not prose in braces."""
         self.text: list[str] = []
         """The JSON text that may be given out."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing of them has been read."""
+        return not self._first
 
     @property
     def repairs(self) -> set[str]:
@@ -120,10 +127,28 @@ class ArgumentsReader:
     def read(self, parser: "Parser") -> bool:
         if self._arguments.flow(parser):
             return False
+        if self._arguments.fresh and (parser.at == len(parser.buffer) or parser.buffer[parser.at] not in _BEGINNINGS):
+            return self._read_before(parser)
         moved = self._arguments.advance(parser)
         if moved is None:
             parser.go(self._position)
         return moved is not False
+
+    def _read_before(self, parser: "Parser") -> bool:
+        """No object stands here yet. Where the call ends at once it has no arguments."""
+        if not parser.skip_space():
+            return False
+        if parser.buffer[parser.at] in _BEGINNINGS:
+            return True
+        match = boundary(texts_behind(self._position)).match(parser.buffer, parser.at) if texts_behind(self._position) else None
+        if match is not None and match.group(1) is None:
+            return False
+        if match is None:
+            parser.reject("malformed", "the arguments of a call are not a JSON object")
+        elif parser.call_open or parser.open_call(parser.name or "", parser.call_id):
+            parser.arguments("{}")
+            parser.go(self._position)
+        return True
 
     def finish(self, parser: "Parser") -> bool:
         return False

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from ..description import CallId, Format, Marker, NumberedName, ToolName
+from ..description import CallId, Format, JsonArguments, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
 from .text import cut_off, meaningless, skip_cut_off
 from .values import unescaped
@@ -26,7 +26,14 @@ def texts_behind(position: Position) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _watched(position: Position, ends: tuple[str, ...]) -> tuple[str, ...]:
     """What may come next, and the tokens that are skipped wherever they stand."""
-    return in_order([*position.markers, *position.openers, *ends])
+    return in_order([*position.markers, *position.openers, *ends, *_behind_nothing(position)])
+
+
+@lru_cache(maxsize=4096)
+def _behind_nothing(position: Position) -> frozenset[str]:
+    """What ends a call whose arguments come next, where it has none."""
+    regions = [region for region in position.openers.values() if isinstance(region.leaf, JsonArguments)]
+    return frozenset(text for region in regions for text in texts_behind(region)) - position.markers.keys()
 
 
 def _ends(fmt: Format) -> tuple[str, ...]:
@@ -82,6 +89,8 @@ class FrameReader:
             parser.go(target)
         elif region := position.openers.get(marker):
             parser.enter(region)
+        elif marker in _behind_nothing(position):
+            parser.enter(position.openers["{"])
         else:
             parser.drop(parser.at + len(marker))
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')[ \t\r\n]*:""", re.DOTALL)
 _OPEN_KEY = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?|'(?:[^'\\]|\\.)*(?:'[ \t\r\n]*|\\)?)\Z""", re.DOTALL)
 _IDS = frozenset({"id", "call_id", "tool_call_id"})
+_ARGUMENTS = frozenset({"args", "params", "input"})
+"""What models write for the key of the arguments, where a marker has said that this is a call."""
 _ENVELOPE = _IDS | {"type", "function", "index"}
 
 
@@ -28,6 +30,7 @@ class JsonCallReader:
         "_behind_value",
         "_depth",
         "_leaf",
+        "_left_out",
         "_name",
         "_opened",
         "_position",
@@ -49,6 +52,7 @@ class JsonCallReader:
         self._role = ""
         self._behind_value = False
         self._repairs: set[str] = set()
+        self._left_out = False
 
     def read(self, parser: "Parser") -> bool:
         if self._role == "arguments" and self._arguments is not None:
@@ -133,6 +137,9 @@ class JsonCallReader:
             if key != leaf.arguments[0]:
                 self._repairs.add(f"{key} for {leaf.arguments[0]}")
             return "arguments"
+        if key in _ARGUMENTS and self._arguments is None and not leaf.needs_arguments:
+            self._repairs.add(f"{key} for {leaf.arguments[0]}")
+            return "arguments"
         if key == "function" and self._name is None:
             return "function"
         if key in _ENVELOPE:
@@ -140,6 +147,7 @@ class JsonCallReader:
         if leaf.needs_arguments:
             return None
         self._repairs.add(f"the key {key[:40]!r} of a call was left out")
+        self._left_out = True
         return "other"
 
     def _begin_value(self, role: str) -> None:
@@ -230,6 +238,8 @@ class JsonCallReader:
     def _done(self, parser: "Parser") -> None:
         if self._name is None or (self._arguments is None and self._leaf.needs_arguments):
             parser.reject("literal_marker", "a JSON object without name and arguments is not a call")
+        elif self._arguments is None and self._left_out:
+            parser.reject("malformed", "a call's arguments stand under keys that are not theirs")
         elif parser.call_open or parser.open_call(self._name, parser.call_id):
             note_repairs(parser, self._repairs)
             parser.go(self._position)

@@ -178,6 +178,9 @@ class TextReader:
         if target is None and opener is None:
             self._without_meaning(parser, marker)
             return
+        if target is not None and target.text is None and self._echoes(parser, marker):
+            self._as_text(parser, marker)
+            return
         if parser.has_messages and self.channel == "content" and marker not in self._table.own:
             self._keep_space(parser)
         elif marker in self._table.drafts and not parser.has_messages:
@@ -186,6 +189,7 @@ class TextReader:
                 return
             parser.begin_draft(self, marker, self._space)
         if target is None or target.text is None:
+            parser.announced = len(marker) > 1
             parser.muted_tail = False
             leads = self.channel == "content" and parser.wrote_content and marker not in self._table.own
             parser.lead = "".join(self._space) if leads else ""
@@ -205,6 +209,10 @@ class TextReader:
         parser.framed = True
         parser.skip(parser.at + len(marker))
         parser.go(target)
+
+    def _echoes(self, parser: "Parser", marker: str) -> bool:
+        """Whether a mere bracket stands behind a call that a real marker announced: models repeat their calls as text."""
+        return len(marker) == 1 and parser.announced and marker not in self._table.own
 
     def _without_meaning(self, parser: "Parser", marker: str) -> None:
         """The end of the turn, or a reasoning marker that has no partner."""
