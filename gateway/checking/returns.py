@@ -9,7 +9,6 @@ from parsers import Format, Message, normal
 from parsers.dialect import spelled_formats
 
 from .grammar_probes import accepted
-from .ours import of_its_layout
 from .report import Check
 from .subject import Look
 
@@ -41,8 +40,8 @@ def _no_format(look: Look) -> Check:
         return Check("P050", "fail", seen, _remedy(look))
     name, own = near
     remedy = f"Set parser: {name} if the model writes the latter, and correct the template in a copy (chat_template: FILE)."
-    if ours := of_its_layout(look.template, parsers.get(name)):
-        remedy = f"Serve it with chat_template: {ours[0]} and parser: {name}."
+    if look.ours:
+        remedy = f"Serve it with chat_template: {look.ours[0]}."
     return Check("P050", "fail", f"{seen} {name} has {own!r}.", remedy)
 
 

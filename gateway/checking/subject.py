@@ -12,6 +12,7 @@ from gateway.rendering.adapt import Adapter
 from gateway.rendering.capabilities import Capabilities
 from gateway.rendering.environment import Template
 from gateway.rendering.probing import USER, History, Messages, Probe, Tools
+from gateway.rendering.round_trip import nearest
 from gateway.rendering.samples import Lost, Sample, ending_of, samples_of
 from parsers import Format, Tool
 from parsers.dialect import spelled_formats
@@ -81,8 +82,12 @@ class Look:
 
     @cached_property
     def believed(self) -> Format | None:
-        """Its format, else the one whose markers its own words spell."""
-        return self.format or next((parsers.get(name) for name in spelled_formats(self.template.literals)), None)
+        """Its format, else the one of which its call is nearly one, else the one whose markers its own words spell."""
+        if self.format is not None:
+            return self.format
+        near = nearest(self.said[0]) if self.said and self.said[0].message.tool_calls else None
+        names = [near[0]] if near else spelled_formats(self.template.literals)
+        return parsers.get(names[0]) if names else None
 
     @cached_property
     def ours(self) -> list[str]:

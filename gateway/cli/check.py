@@ -6,6 +6,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import USAGE, Failure
@@ -22,7 +23,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     """The verb's command line."""
     add_options(parser)
     parser.add_argument(
-        "--template", metavar="FILE", help="check this template (a file or toolwire/NAME) instead of a configuration"
+        "--template", metavar="FILE", help="check this template (a file, toolwire/NAME, or a folder of .jinja files)"
     )
     parser.add_argument("--tokenizer", metavar="DIR", help="tokenizer folder or hub id, with or without --template")
     parser.add_argument(
@@ -35,8 +36,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the reports; 1 when something fails."""
     failed = False
+    brief = options.template is not None and Path(options.template).is_dir()
     for report in _reports(options):
-        sys.stdout.write(json.dumps(report.as_json(), ensure_ascii=False) + "\n" if options.json else _table(report))
+        shown = json.dumps(report.as_json(), ensure_ascii=False) + "\n" if options.json else _table(report, brief=brief)
+        sys.stdout.write(shown)
         sys.stdout.flush()
         failed = failed or report.verdict == "fail"
     return int(failed)
@@ -47,14 +50,25 @@ def _reports(options: argparse.Namespace) -> Iterator["Report"]:
 
     try:
         if options.template or options.tokenizer:
-            yield _one(options)
+            for template in _templates(options.template):
+                yield _one(options, template)
         else:
             yield from _configured(options)
     except GatewayError as error:
         raise Failure(str(error)) from None
 
 
-def _one(options: argparse.Namespace) -> "Report":
+def _templates(template: str | None) -> list[str | None]:
+    """The template, or all of a folder's."""
+    if template is None or not Path(template).is_dir():
+        return [template]
+    found = sorted(str(path) for path in Path(template).glob("*.jinja"))
+    if not found:
+        raise Failure(f"--template: there is no .jinja file in {template}", code=USAGE)
+    return [*found]
+
+
+def _one(options: argparse.Namespace, template: str | None) -> "Report":
     import parsers
     from gateway.checking import Subject, broken, check
     from gateway.rendering import Renderer
@@ -64,8 +78,8 @@ def _one(options: argparse.Namespace) -> "Report":
         wanted = None if options.format == "auto" else parsers.get(options.format)
     except parsers.UnknownFormat as error:
         raise Failure(f"--format: {error}", code=USAGE) from None
-    name = options.template or options.tokenizer
-    templates, vocabulary = load(options.tokenizer, options.template)
+    name = template or options.tokenizer
+    templates, vocabulary = load(options.tokenizer, template)
     unusable = next(filter(None, (broken(name, text) for text in templates.values())), None)
     return unusable or check(Subject(name, Renderer(templates, vocabulary), wanted))
 
@@ -79,10 +93,12 @@ def _configured(options: argparse.Namespace) -> Iterator["Report"]:
         yield asyncio.run(check_entry(model))
 
 
-def _table(report: "Report") -> str:
-    """For people: what was seen, and what to do."""
+def _table(report: "Report", *, brief: bool) -> str:
+    """For people: what was seen, and what to do. `brief`: only what did not pass."""
     head = f"{report.template}\n  format {report.format or 'none'}, verdict {report.verdict}\n\n"
-    return head + "".join(_row(check.id, MARKS[check.status], check.message, check.remedy) for check in report.checks) + "\n"
+    told = [check for check in report.checks if not brief or check.status != "pass"]
+    rows = "".join(_row(check.id, MARKS[check.status], check.message, check.remedy) for check in told)
+    return head + rows + "\n" if rows else head
 
 
 def _row(check_id: str, mark: str, message: str, remedy: str) -> str:

@@ -89,9 +89,15 @@ def by_template() -> dict[str, list[Golden]]:
 
 def source(name: str) -> str:
     """A template's text."""
-    home = folder() or CHECKOUT
-    places = (home / "templates" / f"{name}.jinja", home.parent / "templates" / f"{name}.jinja")
-    return next(place for place in places if place.is_file()).read_text(encoding="utf-8")
+    return next(path for path in templates() if path.stem == name).read_text(encoding="utf-8")
+
+
+@cache
+def templates() -> tuple[Path, ...]:
+    """The templates' files; none where there is no folder."""
+    home = folder()
+    places = [home / "templates", home.parent / "templates"] if home else []
+    return tuple(path for place in places for path in sorted(place.glob("*.jinja")))
 
 
 @cache
