@@ -85,7 +85,7 @@ class _Source:
         status: Status = "fail" if called.intersection(loose) else "warn" if loose else "pass"
         if status == "pass":
             return Check("T002", "pass", "It reads no name that is never set.")
-        remedy = "Set them in chat_template_kwargs of the request, or take another template."
+        remedy = "Set them in chat_template_kwargs of the request, or correct the template in a copy (chat_template: FILE)."
         return Check("T002", status, f"It reads names that nobody sets: {listed}.", remedy)
 
     def filters(self, *, renders: bool) -> Check:
