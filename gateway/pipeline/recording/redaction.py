@@ -10,24 +10,8 @@ from typing import Any
 
 from gateway.chat.plan import Plan
 
-SECRET = re.compile(
-    r"""\b(?:
-        tw-[\w-]{20,} | sk-[\w-]{16,} | (?:gh[opsu]|github_pat|glpat|hf)[_-]\w{16,} | xox[abprs]-[\w-]{10,} | AKIA[0-9A-Z]{16}
-        | eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*
-    ) | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----.*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|\Z)""",
-    re.VERBOSE | re.DOTALL,
-)
-"""Keys of this gateway and of others' services, tokens and private keys, by their shapes."""
-NAMED = re.compile(
-    r"""\b(?:authorization|proxy-authorization|(?:x-)?api[-_]?key|(?:access|auth|bearer)[-_]?token|client[-_]?secret|password)
-        \\?["']?\s*[:=>]+\s*\\?["']?(?:(?:bearer|basic)\s+)?(?P<value>[^\s"'\\,;(){}<>\[\]]{6,})
-      | \bbearer\s+(?P<bearer>[\w.~+/=-]{12,})""",
-    re.VERBOSE | re.IGNORECASE,
-)
-"""A value behind a name that says that it is a secret."""
-SECRET_NAME = re.compile(
-    r"(?:proxy-)?authorization|(?:x-)?api[-_]?key|(?:access|auth|bearer)[-_]?token|client[-_]?secret|password", re.IGNORECASE
-)
+from .secrets import is_secret_name, without_secrets
+
 WORD = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\.)|\w+", re.DOTALL)
 """An escape, which stays unless it is a letter's, or a word."""
 LETTER = r"\u0078"
@@ -49,8 +33,7 @@ class Redaction:
         """As it may be written. `kept`: words that say nothing of what was said."""
         for secret in self.secrets:
             text = text.replace(secret, "*" * len(secret))
-        text = SECRET.sub(lambda found: "*" * len(found[0]), text)
-        text = NAMED.sub(_starred, text)
+        text = without_secrets(text)
         return WORD.sub(lambda found: _masked(found[0], kept), text) if self.masks else text
 
     def deep(self, kept: frozenset[str]) -> Hide:
@@ -58,7 +41,7 @@ class Redaction:
 
         def hidden(value: Any, name: str = "") -> Any:
             if isinstance(value, str):
-                return "*" * len(value) if SECRET_NAME.fullmatch(name) else self.text(value, kept)
+                return "*" * len(value) if is_secret_name(name) else self.text(value, kept)
             if isinstance(value, Mapping):
                 return {key: inner if key in ("role", "type") else hidden(inner, str(key)) for key, inner in value.items()}
             return [hidden(inner) for inner in value] if isinstance(value, list | tuple) else value
@@ -74,12 +57,6 @@ def kept_words(plan: Plan) -> frozenset[str]:
     for tool in plan.tools:
         texts += [tool.name, *_names(tool.parameters)]
     return PLAIN.union(*(re.findall(r"\w+", text) for text in texts))
-
-
-def _starred(found: re.Match[str]) -> str:
-    group = "value" if found["value"] is not None else "bearer"
-    begin, end = (place - found.start() for place in found.span(group))
-    return found[0][:begin] + "*" * (end - begin) + found[0][end:]
 
 
 def _masked(word: str, kept: frozenset[str]) -> str:
