@@ -49,7 +49,7 @@ def tail(agent: Agent, stage: Stage) -> int:
     """Tokens of the agent's prompt behind the user's task."""
     counters = "".join(copycat.COUNTER.format(number) + STOP_MARK * (number % GROUP == GROUP - 1) for number in range(COUNTERS))
     printed, _ = do_task(agent, stage, stage.home_of(agent), counters)
-    said = re.findall(rf"(?<![\dx])(\d{{0,3}})((?:x\d{{4}}){{1,{GROUP}}})\b", printed.replace(counters, ""))
+    said = re.findall(rf"(?<![\dx])(\d{{0,4}})((?:x\d{{4}}){{1,{GROUP}}})\b", printed.replace(counters, ""))
     assert said, f"it said no counters: {printed[-800:]}"
     first, rest = said[-1]
     end = (int(rest[-4:]) + 1) * copycat.COUNTER_TOKENS + int(rest[-4:]) // GROUP
