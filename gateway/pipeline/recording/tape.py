@@ -17,6 +17,8 @@ from .redaction import Redaction
 from .writing import Answers, Taped, Verdict, line_of
 from .writing import Piece as Played
 
+IN_PROMPT, IN_TURN = 4, 40
+"""Bytes that a character keeps in memory, about: in messages and token ids, and in pieces and events."""
 SMALL = ("literal_marker",)
 """Notices that make no turn remarkable."""
 
@@ -83,7 +85,7 @@ class Recording:
             verdict=Verdict(CLIENT_GONE, "client_gone") if gone else Verdict.of(error),
         )
         redaction, room = self._rules.redaction, self._rules.record_bytes
-        size = len(plan.prompt.text) + 2 * self._length
+        size = IN_PROMPT * len(plan.prompt.text) + IN_TURN * self._length
         self._rules.recorder.put(lambda: line_of(taped, redaction, room=room), size=size)
 
     def _remarkable(self) -> int:
