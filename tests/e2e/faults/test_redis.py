@@ -19,6 +19,7 @@ from tests.support.server import wait_for
 LIMITS = {"requests_per_minute": 100_000, "concurrent_requests": 50}
 
 
+@pytest.mark.faults
 @pytest.mark.skipif(PROGRAM is None, reason=MISSING)
 def test_redis_dies_and_comes_back(tmp_path: Path) -> None:
     key = issue(tmp_path / "keys.jsonl", "load", limits=LIMITS)

@@ -80,8 +80,10 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def served(command: Sequence[str], *, ready: str, log: Path, environment: Mapping[str, str], patience: float) -> Iterator[None]:
-    """The server that this command starts, from when `ready` answers 200 until the block is left."""
+def served(
+    command: Sequence[str], *, ready: str, log: Path, environment: Mapping[str, str], patience: float
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The server that this command starts, from when `ready` answers 200 until the block is left. It leads a process group."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
@@ -93,21 +95,28 @@ def served(command: Sequence[str], *, ready: str, log: Path, environment: Mappin
         )
         try:
             wait_until_ready(process, ready, log, patience=patience)
-            yield
+            yield process
         finally:
             stop(process)
 
 
 @contextmanager
-def vllm_serving(name: str, logs: Path, options: Sequence[str] = ()) -> Iterator[str]:
-    """The address of a real vLLM that serves the model of this name; `options` overrule those that are always given."""
+def vllm_process(name: str, logs: Path, options: Sequence[str] = ()) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A real vLLM that serves the model of this name, and its address; `options` overrule those that are always given."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     module = ("-m", "vllm.entrypoints.openai.api_server")
     where = (f"--model={install.model_folder(name)}", f"--served-model-name={name}", "--host=127.0.0.1", f"--port={port}")
     command = (str(install.engine_python()), *module, *where, *ENGINE_OPTIONS, *options)
-    log = logs / f"vllm-{name}.log"
-    with served(command, ready=f"{url}/health", log=log, environment=ENGINE_ENVIRONMENT, patience=ENGINE_PATIENCE):
+    log = logs / f"vllm-{name}-{port}.log"
+    with served(command, ready=f"{url}/health", log=log, environment=ENGINE_ENVIRONMENT, patience=ENGINE_PATIENCE) as process:
+        yield url, process
+
+
+@contextmanager
+def vllm_serving(name: str, logs: Path, options: Sequence[str] = ()) -> Iterator[str]:
+    """The address of such a server."""
+    with vllm_process(name, logs, options) as (url, _):
         yield url
 
 
