@@ -24,7 +24,8 @@ def engine(logs: Path) -> Iterator[tuple[str, Path]]:
     """The address of vLLM and its log."""
     noise.folder()
     with servers.vllm_serving(noise.NAME, logs) as url:
-        yield url, logs / f"vllm-{noise.NAME}.log"
+        (log,) = logs.glob(f"vllm-{noise.NAME}-*.log")
+        yield url, log
 
 
 @contextmanager

@@ -7,11 +7,13 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+import parsers
 from tests.e2e.scale import tools
 from tests.e2e.scale.any_tool import drawn
 from tests.e2e.scale.asks import KINDS, Ask, Kind, asks
 from tests.e2e.scale.outcomes import Answer, judged
 from tests.e2e.scale.tools import CORPUS, Sample
+from tests.e2e.scale.vocabulary import FAMILIES, framing, triggers
 
 COUNT = Sample("count", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}, "test")
 DAY = Sample("day", {"type": "object", "properties": {"on": {"type": "string", "format": "date"}}}, "test")
@@ -105,6 +107,12 @@ def test_requests_are_of_every_kind_for_every_family() -> None:
         (family, kind, stream) for family in ("hermes", "glm47", "mistral") for kind in KINDS for stream in (True, False)
     }
     assert all(each.strict for each in made if not each.forced)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_of_noise_can_be_drawn_to_a_call(family: str) -> None:
+    (trigger,) = triggers(parsers.get(family))
+    assert trigger in framing(family)
 
 
 def test_any_tool_is_the_same_again() -> None:

@@ -5,8 +5,8 @@ that end something lets it come to an end where nothing but chance would end a t
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from typing import Any
 import parsers
 from parsers import Format, Tool
 from parsers.description import Marker, TaggedArguments
+from parsers.grammars.shapes import Watched
 from parsers.grammars.tree import thinking_of, walk
+from parsers.grammars.turn import Wanted, turn_shape
 
 FAMILIES = tuple(name for name in parsers.names() if Path(str(parsers.get(name).template)).stem == name)
 """Those with a chat template of their own here."""
@@ -44,18 +46,21 @@ def ends(fmt: Format) -> tuple[str, ...]:
 
 def triggers(fmt: Format) -> tuple[str, ...]:
     """The first of the markers with which calls begin in free text, as its own grammar watches for it."""
-    name = "watched_for"
-    tag = parsers.constraint(fmt, [Tool(name, parameters={"type": "object", "properties": {}})], "auto")
-    found = [text for text in _watched(tag) if name not in text]
-    return tuple(found[:1])
+    tool = Tool("watched_for", parameters={"type": "object", "properties": {}})
+    found = _watched(turn_shape(fmt, Wanted((tool,), must=False, parallel=True, opening="")))
+    return tuple([text for text in found if tool.name not in text][:1])
 
 
-def _watched(node: Any) -> Iterable[str]:
-    children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list) else ()
-    for rule in node.get("rules", ()) if isinstance(node, Mapping) else ():
-        yield rule[0]
-    for child in children:
-        yield from _watched(child)
+def _watched(shape: Any) -> Iterator[str]:
+    """The texts that are watched for, anywhere in a shape."""
+    if isinstance(shape, tuple):
+        for part in shape:
+            yield from _watched(part)
+    elif isinstance(shape, Watched):
+        yield from (text for text, _ in shape.rules)
+    elif is_dataclass(shape):
+        for field in fields(shape):
+            yield from _watched(getattr(shape, field.name))
 
 
 def extend(source: Path, target: Path) -> None:
