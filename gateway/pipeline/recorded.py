@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gateway.errors import BackendUnavailable, GatewayError
+from gateway.errors import GatewayError
 from gateway.middleware.caller import caller
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.telemetry.observer import Observer
@@ -45,11 +45,11 @@ def recorded(
 
 
 def _found(model: str, catalog: Catalog, record: Record, by: Fits | None) -> ModelSpec:
-    try:
+    if by is None:
         return catalog.find(model)
-    except BackendUnavailable:
-        spec = catalog.instead_of(model)
-        if spec is None or by is None or not by(spec):
-            raise
-        record.instead_of = catalog.owner(model) or model
-        return spec
+    spec, owner = catalog.answering(model), catalog.owner(model)
+    if spec.name != owner:
+        if not by(spec):
+            return catalog.find(model)
+        record.instead_of = owner or model
+    return spec

@@ -115,6 +115,16 @@ class Catalog:
         spec = self._specs.get(self.fallbacks.get(self.owner(name) or "", ""))
         return spec if spec is not None and may_use(spec.name, *spec.aliases) else None
 
+    def answering(self, name: str) -> ModelSpec:
+        """The model that is asked first: that of this name, or its fallback while it cannot be served. Errors as in find."""
+        try:
+            return self.find(name)
+        except BackendUnavailable:
+            spec = self.instead_of(name)
+            if spec is None:
+                raise
+            return spec
+
     def _owner_by_pattern(self, name: str) -> str | None:
         """The longest pattern says most about a name, so it wins."""
         fitting = [alias for alias in self._owners if is_pattern(alias) and fnmatchcase(name, alias)]

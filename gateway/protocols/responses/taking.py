@@ -69,7 +69,7 @@ async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) ->
 def _as_it_can_be_held(asked: Incoming, pipeline: Pipeline) -> ChatRequest:
     """The request, in which nothing is strict that was only taken for it where the engine takes no constraints: a model that
     nothing holds would fail calls of which nobody demanded more than OpenAI's default."""
-    if pipeline.catalog.find(asked.chat.model).backend.dialect is not None or not asked.tools.loosen():
+    if pipeline.catalog.answering(asked.chat.model).backend.dialect is not None or not asked.tools.loosen():
         return asked.chat
     return replace(asked.chat, tools=asked.tools.tools, warnings=(*asked.chat.warnings, NOT_STRICT))
 

@@ -57,3 +57,17 @@ def test_a_pattern_reaches_a_model_that_is_waited_for(tmp_path: Path) -> None:
     catalog.expect("later", ("claude-later*",), reason="nobody answers")
     with pytest.raises(BackendUnavailable, match="`claude-later-1` cannot be served yet"):
         catalog.find("claude-later-1")
+
+
+def test_a_fallback_answers_while_the_model_itself_cannot(tmp_path: Path) -> None:
+    small, large = scripted(tmp_path, "x"), replace(scripted(tmp_path, "x"), name="large", aliases=("big",))
+    catalog = Catalog([small])
+    catalog.fallbacks = {"large": "scripted"}
+    catalog.expect("large", ("big",), reason="nobody answers")
+    assert catalog.answering("big") is small
+    catalog.add(large)
+    assert catalog.answering("big") is large
+    assert catalog.instead_of("big") is small
+    assert catalog.instead_of("scripted") is None
+    with pytest.raises(UnknownModel):
+        catalog.answering("never")
