@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 class Choice:
     """Pieces in, events out. `done` once its Finish is out, `cut` when that was our doing."""
 
-    def __init__(self, plan: Plan, record: Record, *, policy: Policy) -> None:
+    def __init__(self, plan: Plan, record: Record, *, policy: Policy, place: int = 0) -> None:
         self.done = False
         self.cut = False
         self.finish = ""
@@ -31,6 +31,7 @@ class Choice:
         self._decline = Decline(plan.hidden) if plan.hidden is not None else None
         self._single = bool(plan.tools) and (plan.request.tool_choice.mode == "named" or not plan.request.parallel_tool_calls)
         self._record = record
+        self._place = place
         self._retries = policy == "retry"
         self._seen: list[Event] | None = [] if self._retries or record.keeps else None
         self._logprobs: list[TokenLogprob] = []
@@ -67,7 +68,7 @@ class Choice:
         return fold(self._seen or ())
 
     def _guarded(self, events: list[Event]) -> list[Event]:
-        self._record.count(events)
+        self._record.count(events, self._place)
         if type(events[-1]) is Finish:
             self.finish = events[-1].reason
         if self._seen is not None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
 
@@ -64,9 +64,9 @@ class Turn:
         finally:
             self._record.engine_wait += time.perf_counter() - began
 
-    def answered_as(self, response_id: str) -> None:
-        """The id under which the client gets this turn."""
-        self._record.response_id = response_id
+    def answered_as(self, response_id: str, call_id: Callable[[int, int], str] | None = None) -> None:
+        """The id under which the client gets this turn, and those of its calls by choice and place, where they are known."""
+        self._record.response_id, self._record.call_id = response_id, call_id
 
     def answers(self) -> list[tuple[Message, str]]:
         """What the choices said so far, and how each ended; empty unless it is kept."""
@@ -123,7 +123,7 @@ class Turn:
     def _prepare(self, plan: Plan) -> None:
         self.plan = plan
         policy = "fail" if self.spec.strict == "retry" and plan.sampling.n > 1 else self.spec.strict
-        self._choices = [Choice(plan, self._record, policy=policy) for _ in range(plan.sampling.n)]
+        self._choices = [Choice(plan, self._record, policy=policy, place=place) for place in range(plan.sampling.n)]
         self._usage: Usage | None = None
         self._record.finishes.clear()
         if self._recording is not None:

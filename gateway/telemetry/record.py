@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,8 +20,10 @@ log = logging.getLogger("gateway.requests")
 
 
 class Called(NamedTuple):
-    """A call that a model began. `id`: the model's own, where its format has one. `at`: nanoseconds since 1970."""
+    """A call that a model began, the one at this place of its choice. `id`: the model's own, where its format has one. `at`:
+    nanoseconds since 1970."""
 
+    choice: int
     place: int
     name: str
     id: str | None
@@ -65,6 +67,8 @@ class Record:
     """Calls and answers that broke what the request demanded."""
     invalid: int = 0
     """Whole calls that broke their tool's schema, whether or not it was demanded of them."""
+    call_id: Callable[[int, int], str] | None = None
+    """The id under which the client gets a call, by choice and place."""
     calls: list[Called] = field(default_factory=list)
     finishes: list[str] = field(default_factory=list)
     """How the choices ended."""
@@ -84,14 +88,14 @@ class Record:
     keeps: bool = False
     """Whether what the model says is kept, for the trace or for a recording."""
 
-    def count(self, events: Sequence[Event]) -> None:
+    def count(self, events: Sequence[Event], choice: int = 0) -> None:
         """Take note of what one choice's events tell."""
         if self.first is None:
             self.first = time.perf_counter()
         for place, event in enumerate(events):
             kind = type(event)
             if kind is ToolCallStart:
-                self._began(event)
+                self._began(event, choice)
             elif kind is ToolCallEnd:
                 self._ended(event, events[place + 1 : place + 2])
             elif kind is Notice:
@@ -112,9 +116,9 @@ class Record:
         self.refused += 1
         log.warning("refused: %s", reason)
 
-    def _began(self, event: Any) -> None:
+    def _began(self, event: Any, choice: int) -> None:
         self.attempted += 1
-        self.calls.append(Called(event.index, event.name, event.id, time.time_ns()))
+        self.calls.append(Called(choice, event.index, event.name, event.id, time.time_ns()))
 
     def _ended(self, event: Any, following: Sequence[Event]) -> None:
         """A call that does not end whole was cut short, unless a notice says at once what else is wrong with it."""

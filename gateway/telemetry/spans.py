@@ -95,7 +95,7 @@ class Spans:
         carried.set(NOTHING)
         span.set_attributes(_of_record(record))
         for call in record.calls:
-            span.add_event("toolwire.tool_call", _of_call(call), timestamp=call.at)
+            span.add_event("toolwire.tool_call", _of_call(call, record), timestamp=call.at)
         if record.error is not None:
             span.set_attribute("error.type", record.error)
             if record.status != CLIENT_GONE:
@@ -146,8 +146,9 @@ def _answered(span: Span, status: int) -> None:
         span.set_status(Status(StatusCode.ERROR))
 
 
-def _of_call(call: Called) -> dict[str, str | int]:
-    own = {} if call.id is None else {"gen_ai.tool.call.id": clean(call.id)}
+def _of_call(call: Called, record: Record) -> dict[str, str | int]:
+    call_id = call.id if record.call_id is None else record.call_id(call.choice, call.place)
+    own = {} if call_id is None else {"gen_ai.tool.call.id": clean(call_id)}
     return {"gen_ai.tool.name": clean(call.name), "gen_ai.tool.type": "function", "toolwire.tool_call.index": call.place, **own}
 
 

@@ -28,7 +28,7 @@ class ChatCompletions(Endpoint[Incoming]):
         """Take the turn and write it down."""
         shape = shape_of(asked)
         async with self.pipeline.open(asked.chat) as turn:
-            turn.answered_as(shape.id)
+            turn.answered_as(shape.id, shape.call_id)
             shape = replace(shape, profile=profile_of(turn.spec.wire))
             shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:

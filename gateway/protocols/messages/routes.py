@@ -30,7 +30,7 @@ class Messages(Endpoint[Incoming]):
         """Take the turn and write it down."""
         shape = Shape(secrets.token_hex(12), asked.chat.model)
         async with self.pipeline.open(asked.chat) as turn:
-            turn.answered_as(shape.id)
+            turn.answered_as(shape.id, lambda _, place: shape.call_id(place))
             shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:
                 encoder = StreamEncoder(shape, prompt_tokens=turn.usage.prompt_tokens)

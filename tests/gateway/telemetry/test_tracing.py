@@ -119,7 +119,9 @@ def test_a_streamed_request_reaches_the_collector(
     assert told["gen_ai.response.id"] == first["id"]
     assert told["gen_ai.usage.output_tokens"] > 0
     (event,) = chat.events
-    assert _values(event.attributes)["gen_ai.tool.name"] == "get_weather"
+    called = _values(event.attributes)
+    assert called["gen_ai.tool.name"] == "get_weather"
+    assert f'"id":"{called["gen_ai.tool.call.id"]}"' in answer.text
     assert b"Paris" not in b"".join(collector.bodies)
 
 
