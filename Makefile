@@ -114,11 +114,12 @@ define need_python
 if [ -z "$(PYTHON)" ]; then echo "Toolwire needs Python 3.11 or newer on the PATH (or: make PYTHON=/path/to/python3.12 ...)" >&2; exit 1; fi
 endef
 
-# $(call clients,what to install,which tests): docs/clients.md tells the outcome, whatever it is.
+# $(call clients,what to install,which tests): docs/clients.md tells the outcome, whatever it is. Clients wait most of their time
+# before they try again; each process has a gateway of its own.
 define clients
 export TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)"; status=0; \
 $(BIN)/python -m tests.clients.install $(1); \
-$(BIN)/python -m pytest -m clients $(2) $(ARGS) || status=$$?; \
+$(BIN)/python -m pytest -n 3 -m clients $(2) $(ARGS) || status=$$?; \
 $(BIN)/python -m tests.clients.report; \
 exit $$status
 endef

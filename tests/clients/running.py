@@ -1,5 +1,6 @@
 """Runs a client's script against the gateway and reads what it says."""
 
+import fcntl
 import json
 import os
 import re
@@ -95,12 +96,20 @@ def unexplained(lines: Sequence[Line]) -> list[Line]:
 
 def read_results() -> list[Line]:
     """The lines of the last run of each client."""
-    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()] if RESULTS.exists() else []
+    return _parsed(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
 
 
 def keep_results(lines: Sequence[Line]) -> None:
-    """Put these lines in place of the same clients' earlier ones."""
+    """Put these lines in place of the same clients' earlier ones; several processes may do so at once."""
     anew = {line["client"] for line in lines}
-    kept = [line for line in read_results() if line["client"] not in anew] + list(lines)
-    kept.sort(key=lambda line: (line["client"], line["scenario"]))
-    RESULTS.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+    with RESULTS.open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        kept = [line for line in _parsed(file.read()) if line["client"] not in anew] + list(lines)
+        kept.sort(key=lambda line: (line["client"], line["scenario"]))
+        file.truncate(0)
+        file.write("".join(json.dumps(line) + "\n" for line in kept))
+
+
+def _parsed(text: str) -> list[Line]:
+    return [json.loads(line) for line in text.splitlines()]
