@@ -30,11 +30,6 @@ class Arguments:
         """The JSON text that may be given out."""
 
     @property
-    def fresh(self) -> bool:
-        """Whether nothing of them has been read."""
-        return not self._first
-
-    @property
     def repairs(self) -> set[str]:
         """What was put right in the arguments."""
         return self._value.repairs
@@ -118,17 +113,20 @@ def _object_text(text: str) -> str | None:
 class ArgumentsReader:
     """Arguments alone, behind a name that was read before."""
 
-    __slots__ = ("_arguments", "_position")
+    __slots__ = ("_arguments", "_begun", "_position")
 
     def __init__(self, position: Position) -> None:
         self._position = position
         self._arguments = Arguments()
+        self._begun = False
 
     def read(self, parser: "Parser") -> bool:
         if self._arguments.flow(parser):
             return False
-        if self._arguments.fresh and (parser.at == len(parser.buffer) or parser.buffer[parser.at] not in _BEGINNINGS):
-            return self._read_before(parser)
+        if not self._begun:
+            if parser.at == len(parser.buffer) or parser.buffer[parser.at] not in _BEGINNINGS:
+                return self._read_before(parser)
+            self._begun = True
         moved = self._arguments.advance(parser)
         if moved is None:
             parser.go(self._position)
