@@ -69,8 +69,15 @@ def command_of(client: Client) -> list[str]:
         return [str(installed / "bin" / "python"), str(client.script), client.argument]
     # Node looks for packages beside the script.
     for script in (client.script, SDK / "scenarios.mjs"):
-        shutil.copy(script, installed)
+        _place(script, installed)
     return [str(node_bin() / "node"), str(installed / client.script.name), client.argument]
+
+
+def _place(script: Path, folder: Path) -> None:
+    """Copy in one step, for another process may be reading it."""
+    fresh = folder / f".{os.getpid()}-{script.name}"
+    shutil.copy(script, fresh)
+    fresh.replace(folder / script.name)
 
 
 def _ended_in_time(running: subprocess.Popen[bytes]) -> str:
