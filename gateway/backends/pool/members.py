@@ -40,7 +40,7 @@ class Members:
         self.line.changed()
 
     def put_out(self, replica: Replica, why: str, cause: str) -> None:
-        """It gets no more requests, until it is let in; those that wait for its first piece go elsewhere."""
+        """It gets no more requests, until it is let in. Those that it has are left to it."""
         if replica.out == why:
             return
         log.warning("model %s: replica %s is out: %s", self.meter.model, replica.place, why)
@@ -48,7 +48,6 @@ class Members:
             self.meter.up(replica.place, 0)
             self.meter.ejected(replica.place, cause)
         replica.out = why
-        replica.abandon()
         self.line.changed()
 
     def went_well(self, replica: Replica) -> None:

@@ -31,6 +31,8 @@ class Watch:
         self._agreement = agreement
         self._bad = 0
         self._good = 0
+        self._examined = False
+        """Since it was last away."""
         self._lock = asyncio.Lock()
 
     async def run(self) -> None:
@@ -60,11 +62,13 @@ class Watch:
         objection = self._agreement.objection(facts)
         if objection is not None:
             members.put_out(replica, objection, "other_model")
+            replica.abandon()
             return
         replica.engine.model = self._agreement.model
         findings = replica.findings
-        if replica.facts != facts or replica.out is not None:
-            findings = await replica.engine.examine() if members.settings.examine else ()
+        if members.settings.examine and not (self._examined and replica.facts == facts):
+            findings = await replica.engine.examine()
+            self._examined = True
         members.let_in(replica, facts, (*self._agreement.remarks(facts), *(f for f in findings if f.id != "E003")))
 
     async def _pause(self) -> None:
@@ -88,6 +92,8 @@ class Watch:
         self.replica.engine.hang_up_silent()
         if self._bad >= self._members.settings.health.failures:
             self._members.put_out(self.replica, "does not answer /health", "unhealthy")
+            self.replica.abandon()
+            self._examined = False
 
     async def _compare(self) -> None:
         try:

@@ -143,6 +143,21 @@ def test_a_replica_that_is_gone_is_out_at_once_and_back_when_it_answers(run, poo
     run(ask())
 
 
+def test_a_connection_that_breaks_disturbs_no_other_request(run, pools):
+    async def ask():
+        async with pools({"first_delay": 0.5}) as pool:
+            (engine,) = pool.engines
+            others = [await pool.asking(f"{number}") for number in range(4)]
+            broken(engine, first_delay=0, ends="early")
+            hit = await pool.asking("hit")
+            await pool.until(lambda: pool.counted("retries_total", cause="unreachable") >= 1)
+            broken(engine, ends="stop")
+            assert await asyncio.gather(hit, *others) == ["Hello there"] * 5
+            assert [engine.told.finished >= 5, engine.told.left] == [True, 0]
+
+    run(ask())
+
+
 def test_a_replica_that_freezes_gives_its_requests_away(run, pools):
     """Those without a first piece go elsewhere; a running one is ended, long before anybody's patience is."""
 
