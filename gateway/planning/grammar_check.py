@@ -15,7 +15,7 @@ from parsers.grammars.shapes import Json
 from . import xgrammar_check
 from .schemas import canonical
 
-SECONDS = 5.0
+SECONDS = 20.0
 """How long building one grammar may take."""
 log = logging.getLogger(__name__)
 

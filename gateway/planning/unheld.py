@@ -50,7 +50,7 @@ def _unread(node: Mapping[str, Any]) -> Iterator[str]:
     """The keywords that llguidance does not read, or reads as less than they say."""
     yield from (keyword for keyword in UNREAD_BY_LLGUIDANCE if node.get(keyword) not in (None, False))
     yield from (keyword for keyword, value in node.items() if not is_held(keyword, value))
-    if "format" in node and node.get("type") != "string":
+    if "format" in node and "pattern" in node and node.get("type") != "string":
         yield "format"
     if "oneOf" in node and not (isinstance(node["oneOf"], list) and exclusive(node["oneOf"])):
         yield "oneOf"

@@ -8,14 +8,18 @@ from .rules import Rules
 
 MOST_LEAST = 16
 """The longest least length that is counted: each character takes an engine some 50 ms to prepare."""
+MOST_COUNTED = 5
+"""The longest length that is counted like that; such short texts hold nothing that JSON escapes."""
 
 
 def counted(rules: Rules, texts: tuple[str, ...], lengths: tuple[int, int | None], *, escape: str = "") -> str:
-    """Characters that hold none of these texts, not more than a number of them. The least number is counted by states, the most by
-    a budget: states for it would take engines seconds to prepare, while a budget costs a millisecond for each token."""
+    """Characters that hold none of these texts, not more than a number of them. The least number is counted by states, the most
+    by a budget: states for it would take seconds to prepare, while a budget costs a millisecond for each token."""
     least, most = lengths
     plain = characters(without(PLAIN if escape else ANY.ranges, _ranges(sorted(telling(texts)))))
     one = f"({plain} | {quoted(chr(92))} {escape})" if escape else plain
+    if most is not None and most <= MOST_COUNTED:
+        return repeated(plain, least, most)
     first = repeated(one, least, least)
     if most is None:
         return row((first, avoiding(rules, texts, end=NOTHING, escape=escape)))

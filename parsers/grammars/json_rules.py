@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import ConstraintError
 from ..schema import resolve
 from .ebnf_text import NOTHING, choice, expression, quoted, repeated, row
+from .finite import finite
 from .json_objects import Objects
 from .json_strings import Strings
 from .merging import DEFINITIONS, KEYWORDS, NOTES, Merger, Never, Path, dumped, kind_of, listed, types_of
@@ -76,8 +77,8 @@ class JsonRules:
     def _reference(self, pointer: str, path: Path) -> str:
         if pointer not in self._references:
             target = resolve({"$ref": pointer}, self._root)
-            if isinstance(target, Mapping) and target.get("$ref") is not None and set(target) - NOTES == {"$ref"}:
-                raise Never(f"{pointer} refers to nothing but references", path)
+            if not finite({"$ref": pointer}, self._root):
+                raise Never(f"{pointer} must hold itself, without end", path)
             self._references[pointer] = self.rules.reserved("ref")
             self.rules.define(self._references[pointer], self.value(target, path))
         return self._references[pointer]

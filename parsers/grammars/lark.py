@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from ..errors import ConstraintError
+from .finite import finite
 from .formats import FORMATS
+from .lark_json import json_shape
 from .lark_schema import schema_for_llguidance
 from .shapes import (
     All,
@@ -47,6 +49,7 @@ class _Writer:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._names: dict[str, str] = {}
+        self._schemas: dict[str, str] = {}
         self._rules: dict[int, tuple[Shape, str]] = {}
 
     # ---- shapes
@@ -56,6 +59,10 @@ class _Writer:
             case Const(text):
                 return literals(text)
             case Json(schema, _):
+                if not finite(schema, schema):
+                    raise ConstraintError("no value satisfies it: it must hold itself, without end")
+                if not isinstance(written := json_shape(schema), Json):
+                    return self._known(schema, written)
                 return self._named("json", f"%json {json.dumps(schema_for_llguidance(schema), ensure_ascii=False)}")
             case Text():
                 return self._named("TEXT", self._body(shape))
@@ -69,6 +76,13 @@ class _Writer:
                 return self._rule(shape)
             case _:
                 assert_never(shape)
+
+    def _known(self, schema: Mapping[str, Any], written: Shape) -> str:
+        """The rule of a schema that is written out."""
+        text = json.dumps(schema)
+        if text not in self._schemas:
+            self._schemas[text] = self._named("value", self.expression(written))
+        return self._schemas[text]
 
     def _rule(self, shape: OneOf | Maybe | Several | Watched | Thought) -> str:
         known = self._rules.get(id(shape))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from .finite import without_endless
 from .formats import FORMATS, UNSAID
 from .merging import types_of
 from .regexes import Chars, Choice, Regex, Repeated, Row, UnreadableRegex, whole
@@ -30,7 +31,7 @@ _SINGLE = ("items", "additionalProperties", "additionalItems")
 
 def schema_for_llguidance(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema with our spacing, whose objects hold nothing but what they declare unless they say so."""
-    return {**readable(schema), "x-guidance": OPTIONS}
+    return {**readable(without_endless(schema, schema)), "x-guidance": OPTIONS}
 
 
 def is_held(key: str, value: Any) -> bool:
@@ -70,8 +71,11 @@ def readable(schema: Any) -> Any:
     _bound(result)
     form = result.pop("format", None)
     if isinstance(form, str) and form in FORMATS:
-        said = {"type": "string", "pattern": f"^(?:{FORMATS[form]})$"}
-        result["allOf"] = [*(result.get("allOf") or ()), said] if _only_string(schema) else result.get("allOf", [])
+        pattern = f"^(?:{FORMATS[form]})$"
+        if "pattern" not in result:
+            result["pattern"] = pattern
+        elif _only_string(schema):
+            result["allOf"] = [*(result.get("allOf") or ()), {"type": "string", "pattern": pattern}]
     return result
 
 

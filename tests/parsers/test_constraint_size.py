@@ -7,7 +7,7 @@ import pytest
 
 import parsers
 
-MOST_EXCLUDED = 16
+MOST_EXCLUDED = 32
 KINDS: dict[str, Any] = {
     "text": {"type": "string"},
     "count": {"type": "integer"},

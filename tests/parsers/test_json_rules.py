@@ -62,7 +62,7 @@ MISSING = {
         (_text("^[a-z]+$", maxLength=2), ["ab", "abc", ""]),
         (_text("^[a-z]{2}-[0-9]+$", maxLength=5, minLength=4), ["ab-1", "ab-12", "ab-123"]),
         ({"type": "string", "maxLength": 60}, ["a" * 60, "a" * 61, ""]),
-        ({"type": "string", "minLength": 2, "maxLength": 3}, ["a", "ab", "\n", '\n"b', "abcd"]),
+        ({"type": "string", "minLength": 2, "maxLength": 3}, ["a", "ab", "abc", "abcd"]),
         ({"type": "string", "format": "iban"}, ["any"]),
         ({"type": "number", "multipleOf": 0.5}, [1.5, 2, 1.25, -0.5]),
         ({"type": "integer", "multipleOf": 25}, [75, 1000, 10, 0, -25]),
