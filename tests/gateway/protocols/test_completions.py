@@ -13,7 +13,7 @@ from tests.support.server import PATIENCE, Gateway, replay_model, serving
 TURNS = [
     {"match": "weather", "pieces": ["It ", "is ", "sunny", "."]},
     {"match": "call", "text": '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'},
-    {"match": "slow", "pieces": ["word "] * 400, "delay_ms": 25},
+    {"match": "slow", "pieces": ["word "] * 2000, "delay_ms": 25},
     {"match": None, "pieces": ["Hello", " 👋!"]},
 ]
 
@@ -147,13 +147,13 @@ def test_fields_without_effect_are_named(gateway: Gateway) -> None:
 
 
 def test_tokens_are_counted_and_a_stream_that_is_left_stops(gateway: Gateway) -> None:
-    body = {"model": "scripted", "prompt": "slow", "max_tokens": 400, "stream": True}
+    body = {"model": "scripted", "prompt": "slow", "max_tokens": 2000, "stream": True}
     with httpx.stream("POST", f"{gateway.base_url}/completions", json=body) as answer:
         lines = answer.iter_lines()
         first = next(lines)
         assert json.loads(first.removeprefix("data: "))["choices"][0]["text"] == "word "
         assert gateway.running() == 1
-    assert gateway.wait_until_idle(1.0)
+    assert gateway.wait_until_idle(10.0)
     text = httpx.get(f"{gateway.url}/metrics").text
     line = next(line for line in text.splitlines() if 'tokens_total{kind="completion",model="scripted"}' in line)
     assert float(line.split()[-1]) > 0
