@@ -16,6 +16,8 @@ from gateway.app import Application, create_app
 from gateway.settings import Settings
 
 PATIENCE = 30.0
+STARTING = 180.0
+"""Seconds for the gateway to start: on a machine with much else to do, a model's template alone takes some."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def serving(settings: Settings | Mapping[str, Any]) -> Iterator[Gateway]:
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        assert wait_for(lambda: server.started or not thread.is_alive(), PATIENCE)
+        assert wait_for(lambda: server.started or not thread.is_alive(), STARTING)
         assert server.started, "the gateway did not start"
         port = server.servers[0].sockets[0].getsockname()[1]
         yield Gateway(f"http://127.0.0.1:{port}", app)
