@@ -32,6 +32,8 @@ class Agent(Client):
     """What the gateway's own configuration needs."""
     never: str = ""
     """What it prints when it has answered in another way than it was told to."""
+    hint: str = ""
+    """What else a user may want to know."""
     before: tuple[str, ...] = ()
     """What is run once before, to configure it."""
 
@@ -55,6 +57,7 @@ class Agent(Client):
         lines = [f"export {name}={value}" for name, value in shown.items()]
         lines += [" ".join((self.command, *self.before))] if self.before else []
         blocks.append("```sh\n" + "\n".join([*lines, " ".join((self.command, *self.always))]) + "\n```")
+        blocks += [self.hint] if self.hint else []
         return f"### {self.name}\n\n" + "\n\n".join(blocks)
 
 
@@ -75,6 +78,7 @@ def copilot(api: str, kind: str, address: str, **wire: str) -> "Agent":
         quiet={"COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"},
         tool="view",
         arguments={"path": "PATH"},
+        hint=COPILOT_HINT,
     )
 
 
@@ -135,6 +139,9 @@ PI = """
   }
 }
 """
+COPILOT_HINT = """\
+`COPILOT_PROVIDER_WIRE_API=responses` takes it to Responses, with `COPILOT_PROVIDER_TRANSPORT=websockets` over a WebSocket;
+`COPILOT_PROVIDER_TYPE=anthropic` and the address without `/v1` to Messages."""
 SHELL_TOOL = {"tool": "exec_command", "arguments": {"cmd": "cat PATH"}}
 CODEX_RUN = ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "PROMPT")
 AGENTS: list[Agent] = [
