@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import parsers
 from gateway.chat.plan import Constraint, Dialect
 from gateway.chat.request import ChatRequest, ResponseFormat
 from gateway.errors import GatewayError, ToolSchemaInvalid
-from parsers import ConstraintError, Format, Tool
+from parsers import Format, Tool
 
 from . import content, grammar_check, unheld
+from .built import Problem, Wanted, built
 from .catalog import ModelSpec
-from .names import unwritable
 
 CONTENT_FREE = "response_format is not enforced while decoding here, where the model may call tools instead"
 NO_DIALECT = "this engine takes no constraints: calls are checked once they are written"
@@ -67,15 +66,6 @@ def _told(limit: Limit, held: Sequence[Tool], wanted: ResponseFormat | None, bui
 
 
 @dataclass(frozen=True, slots=True)
-class _Problem:
-    """Why a constraint cannot be had, and as far as it is known for which tool and at which place of its schema."""
-
-    reason: str
-    tool: str | None = None
-    path: tuple[str | int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _Builder:
     """Builds the constraints of one request."""
 
@@ -110,21 +100,12 @@ class _Builder:
         either = {"type": "or", "elements": [calls.value["format"], answer.value["format"]]}
         return Constraint("structural_tag", {"type": "structural_tag", "format": either}), ""
 
-    def _tried(self, tools: Sequence[Tool], choice: Literal["auto", "required"]) -> tuple[Constraint | None, _Problem | None]:
+    def _tried(self, tools: Sequence[Tool], choice: Literal["auto", "required"]) -> tuple[Constraint | None, Problem | None]:
         """The constraint, or what is wrong with it. A named function is the only tool here, so that it is required by itself."""
         parallel = self.request.parallel_tool_calls and self.request.tool_choice.mode != "named"
-        for tool in tools:
-            if (path := unwritable(tool, self.format)) is not None:
-                return None, _Problem(f"{self.format.name} models cannot write this property's name", tool.name, path)
-        try:
-            value = parsers.constraint(self.format, tools, choice, parallel=parallel, dialect=self.dialect, opening=self.opening)
-        except ConstraintError as error:
-            return None, _Problem(str(error), error.tool, error.path)
-        constraint = None if value is None else Constraint(self.dialect, value)
-        reason = constraint and grammar_check.problem_of(constraint)
-        return (None, _Problem(reason)) if reason else (constraint, None)
+        return built(Wanted(self.format, choice, parallel, self.dialect, self.opening), tools)
 
-    def _blamed(self, problem: _Problem) -> GatewayError:
+    def _blamed(self, problem: Problem) -> GatewayError:
         """The error for a refused grammar, with the tool and the place that are refused on their own."""
         for tool in self.tools:
             _, alone = self._tried([tool], "required")

@@ -1,5 +1,6 @@
 """Keywords of a schema that no constraint holds: they are checked once the value is written."""
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -11,6 +12,7 @@ from parsers.grammars import unenforced
 from parsers.grammars.lark_schema import is_held
 from parsers.grammars.tree import walk
 
+from .schemas import canonical
 from .strict_repair import exclusive
 from .strict_rules import nodes
 
@@ -34,12 +36,19 @@ def places(schema: Mapping[str, Any], dialect: Dialect, fmt: Format) -> list[str
 
 def answer_places(schema: Mapping[str, Any], dialect: Dialect) -> list[str]:
     """The same for an answer, which is JSON whatever the format."""
+    return list(_in_json(canonical(schema), dialect))
+
+
+@lru_cache(maxsize=2048)
+def _in_json(text: str, dialect: Dialect) -> tuple[str, ...]:
+    """Agents send the same schemas with every request."""
+    schema = json.loads(text)
     if dialect == "lark":
-        return _unread_by_llguidance(schema)
+        return tuple(_unread_by_llguidance(schema))
     try:
-        return unenforced(schema)
+        return tuple(unenforced(schema))
     except ConstraintError:  # then there is no constraint
-        return []
+        return ()
 
 
 def _unread_by_llguidance(schema: Mapping[str, Any]) -> list[str]:
