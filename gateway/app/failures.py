@@ -6,13 +6,14 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 
 from gateway.errors import GatewayError, MethodNotAllowed, RequestError
-from gateway.middleware.asgi import App, Message, Receive, Scope, Send
+from gateway.middleware.asgi import App, Receive, Scope, Send
+from gateway.middleware.request_context import BEGUN
 from gateway.protocols.answer import send_error, told
 from gateway.protocols.messages import refusal as anthropic
 
 
 class ErrorEnvelope:
-    """Answers for what the application raises before it has begun to answer."""
+    """Answers for what the application raises before it has begun to answer. Stands inside of RequestContext."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -21,17 +22,10 @@ class ErrorEnvelope:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, send)
         except Exception as failure:
-            if started:
+            if scope.get(BEGUN):
                 raise
             refuse = anthropic.send_error if anthropic.speaks_anthropic(scope) else send_error
             await refuse(send, told(failure))

@@ -1,7 +1,6 @@
 """OpenAI's legacy completions wire, as engines speak it: a plan to a body, a stream of chunks to pieces."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -17,13 +16,13 @@ DONE = b"[DONE]"
 ENDINGS = ("stop", "length")
 
 
-class _Logprobs(msgspec.Struct):
+class _Logprobs(msgspec.Struct, gc=False):
     tokens: list[str] = []
     token_logprobs: list[float | None] = []
     top_logprobs: list[dict[str, float] | None] | None = None
 
 
-class _Choice(msgspec.Struct):
+class _Choice(msgspec.Struct, gc=False):
     index: int = 0
     text: str = ""
     finish_reason: str | None = None
@@ -33,17 +32,17 @@ class _Choice(msgspec.Struct):
     logprobs: _Logprobs | None = None
 
 
-class _Cached(msgspec.Struct):
+class _Cached(msgspec.Struct, gc=False):
     cached_tokens: int | None = None
 
 
-class _Usage(msgspec.Struct):
+class _Usage(msgspec.Struct, gc=False):
     prompt_tokens: int = 0
     completion_tokens: int | None = None
     prompt_tokens_details: _Cached | None = None
 
 
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     choices: list[_Choice] = []
     usage: _Usage | None = None
     error: Any = None
@@ -68,7 +67,7 @@ class CompletionsReader:
             if data == DONE:
                 self.done = True
                 break
-            pieces.extend(self._pieces(data))
+            self._read(data, pieces)
         return pieces
 
     def end(self) -> None:
@@ -76,17 +75,17 @@ class CompletionsReader:
         if self._open:
             raise BackendGarbled("The engine's stream broke off before the answer was complete.")
 
-    def _pieces(self, data: bytes) -> list[Piece]:
+    def _read(self, data: bytes, pieces: list[Piece]) -> None:
         try:
             chunk = _decode(data)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise BackendGarbled(f"The engine sent a chunk that cannot be read ({error}).") from None
         if chunk.error is not None:
             raise _failure(chunk.error)
-        pieces = [self._piece(choice) for choice in chunk.choices]
+        for choice in chunk.choices:
+            pieces.append(self._piece(choice))
         if chunk.usage is not None:
             pieces.append(Piece(0, "", usage=_usage(chunk.usage)))
-        return pieces
 
     def _piece(self, choice: _Choice) -> Piece:
         if choice.index not in self._open:
@@ -143,8 +142,3 @@ def body_of(plan: Plan, *, model: str) -> dict[str, Any]:
     if sampling.logit_bias:
         body["logit_bias"] = dict(sampling.logit_bias)
     return body
-
-
-def canonical(value: Mapping[str, Any]) -> str:
-    """JSON text, the same for the same value: engines keep compiled grammars by it. Key order carries meaning and is kept."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

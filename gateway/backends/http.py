@@ -7,11 +7,11 @@ questions by httpx.
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -72,11 +72,10 @@ class EngineHttp:
         try:
             if response.status != 200:
                 raise await self._refusal(response)
-            running = _Running(response)
+            running = _Running(response, self._failure)
             self._running.add(running)
             try:
-                async with aclosing(self._blocks(running)) as blocks:
-                    yield blocks
+                yield running
             finally:
                 self._running.discard(running)
         finally:
@@ -132,14 +131,6 @@ class EngineHttp:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._failure(error) from error
 
-    async def _blocks(self, running: "_Running") -> AsyncGenerator[bytes]:
-        try:
-            async for block in running.response.content.iter_any():
-                running.reads += 1
-                yield block
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._failure(error) from error
-
     async def _refusal(self, response: aiohttp.ClientResponse) -> GatewayError:
         try:
             complaint = await response.content.read(LONGEST_COMPLAINT)
@@ -174,12 +165,26 @@ class EngineHttp:
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """An answer that is being read."""
+    """An answer that is being read: iterated, what each read gives."""
 
     response: aiohttp.ClientResponse
+    failure: Callable[[Exception], BackendError]
     reads: int = 0
     noted: int = -1
     """How many reads there were when somebody last looked."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            block = await self.response.content.readany()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self.failure(error) from error
+        if not block:
+            raise StopAsyncIteration
+        self.reads += 1
+        return block
 
 
 def without_password(url: str) -> str:

@@ -6,6 +6,11 @@ LONGEST_EVENT = 16 * 1024 * 1024
 """An engine whose event is longer than this is not speaking SSE."""
 
 
+def _is_one_event(block: bytes) -> bool:
+    """Whether a read is what nearly all are: one event of one line of data."""
+    return block.startswith(b"data: ") and block.endswith(b"\n\n") and block.find(b"\n") == len(block) - 2 and b"\r" not in block
+
+
 class SSEDecoder:
     """Yields each event's data as bytes, undecoded: JSON decoders take bytes, and so no character can be cut.
 
@@ -22,6 +27,8 @@ class SSEDecoder:
 
     def feed(self, block: bytes) -> list[bytes]:
         """The data of every event that is whole now."""
+        if not self._held and not self._after_cr and _is_one_event(block):
+            return [block[6:-2]]
         if self._after_cr and block:
             self._after_cr = False
             block = block.removeprefix(b"\n")  # the second half of a CRLF that was cut

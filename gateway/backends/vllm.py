@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.chat.events import Piece
+from gateway.chat.json_text import canonical
 from gateway.chat.plan import Constraint, Dialect, Plan
 from gateway.errors import BackendError, BackendGarbled, ContextTooLong
 from gateway.middleware.caller import cache_salt
 
 from .base import EngineFacts, Finding
-from .completions import CompletionsReader, body_of, canonical
+from .completions import CompletionsReader, body_of
 from .examination import examined
 from .http import EngineHttp, Timeouts
 

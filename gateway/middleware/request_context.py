@@ -17,6 +17,8 @@ from .caller import HEADERS
 if TYPE_CHECKING:
     from gateway.telemetry.spans import Spans
 
+BEGUN = "toolwire.begun"
+"""Set in a request's scope once its answer has a status. Looked up there, so that nobody watches what is sent."""
 VERSION = (b"openai-version", b"2020-10-01")
 ID_HEADERS = (b"x-request-id", b"request-id")
 """Where the clients of OpenAI and of Anthropic look for it."""
@@ -48,7 +50,7 @@ class RequestContext:
         async def with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, scope[BEGUN] = message["status"], True
                 took = (b"openai-processing-ms", str(int((time.perf_counter() - started) * 1000)).encode())
                 own = (*((key, name) for key in ID_HEADERS), took, VERSION)
                 message["headers"] = [*message.get("headers", ()), *scope.get(HEADERS, ()), *own]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from gateway.chat.json_text import canonical
 from gateway.chat.plan import Constraint, Dialect
 from parsers import ConstraintError
 from parsers.grammars import json_tag
@@ -13,7 +14,6 @@ from parsers.grammars.lark import lark
 from parsers.grammars.shapes import Json
 
 from . import xgrammar_check
-from .schemas import canonical
 
 SECONDS = 20.0
 """How long building one grammar may take."""

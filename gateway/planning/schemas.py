@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 import jsonschema_rs
 from jsonschema_rs import Draft4Validator, Draft7Validator, Draft202012Validator, FancyRegexOptions, ValidationError
 
+from gateway.chat.json_text import canonical
+
 DRAFTS = (Draft202012Validator, Draft7Validator, Draft4Validator)
 BACKTRACKING = 100_000
 """Steps one pattern may take on one string before it counts as not matching."""
@@ -36,11 +38,6 @@ def problem_of(schema: Mapping[str, Any]) -> str | None:
     except _Unusable as error:
         return str(error)
     return None
-
-
-def canonical(schema: Mapping[str, Any]) -> str:
-    """One text for one schema; key order is kept, because decoders write properties in that order."""
-    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
 def violation(arguments: str, schema: Mapping[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from gateway.chat.json_text import canonical
 from gateway.chat.request import ChatRequest
 from gateway.errors import RequestError, ResponseSchemaInvalid, ToolSchemaInvalid
 
@@ -65,7 +66,7 @@ _guarding = threading.Lock()
 
 def _problem(schema: Mapping[str, Any], rules: str) -> str:
     """The first broken rule, or that it is no JSON Schema; "" when it is well."""
-    key = hashlib.sha256(f"{rules} {schemas.canonical(schema)}".encode("utf-8", "surrogatepass")).digest()
+    key = hashlib.sha256(f"{rules} {canonical(schema)}".encode("utf-8", "surrogatepass")).digest()
     problem = _known.get(key)
     if problem is None:
         problem = RULES[rules](schema) or schemas.problem_of(schema) or ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
+from gateway.chat.json_text import canonical
 from gateway.errors import RequestError
 from gateway.planning import schemas
 from gateway.planning.strict_rules import broken_rule
@@ -180,7 +181,7 @@ def _name_of(space: Json | None) -> str | None:
 
 def _can_be_strict(schema: Mapping[str, Any]) -> bool:
     """Whether a tool that says nothing about it is strict: OpenAI tries, and falls back where the schema breaks the rules."""
-    return bool(schema) and _keeps_the_rules(schemas.canonical(schema))
+    return bool(schema) and _keeps_the_rules(canonical(schema))
 
 
 @lru_cache(maxsize=1024)
