@@ -208,7 +208,8 @@ class Adapter:
     def _joined(self, contents: Any) -> Any:
         contents = list(contents)
         if self._can.text_lists:
-            return [part for content in contents for part in content]
+            gap = {"type": "text", "text": "\n\n"}
+            return [part for at, content in enumerate(contents) for part in ([gap, *content] if at else content)]
         return "\n\n".join(content for content in contents if content)
 
 

@@ -56,9 +56,10 @@ class Capabilities:
 def probe(template: Template) -> Capabilities:
     """Everything the adaptations ask of this template; a few dozen small renders."""
     look = Probe(template)
-    template.null_tools = look.text([USER]) is not None
-    tools = tool_form(look)
+    template.null_tools = look.text([USER]) is not None or look.text([parted("needleuser")]) is not None
     lists = not look.shows([USER], "needleuser") and look.shows([parted("needleuser")], "needleuser")
+    look.as_parts = lists
+    tools = tool_form(look)
     found = _call_form(look)
     history = found or History()
     if found and history.ids == "any":

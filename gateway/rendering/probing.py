@@ -23,15 +23,18 @@ ANSWER: Mapping[str, Any] = {"role": "assistant", "content": "needleanswer"}
 
 
 class Probe:
-    """Renders needles; a refusal is None. `failure` is the latest one's reason."""
+    """Renders needles; a refusal is None. `failure` is the latest one's reason. `as_parts`: texts are given as lists of parts."""
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, *, as_parts: bool = False) -> None:
         self.template = template
+        self.as_parts = as_parts
         self.failure = ""
 
     def text(
         self, messages: Messages, tools: Tools = (), *, generation: bool = False, extra: Mapping[str, Any] | None = None
     ) -> str | None:
+        if self.as_parts:
+            messages = [_parted(message) for message in messages]
         try:
             return self.template.render(messages, tools, generation=generation, extra=extra)
         except RenderFailure as failure:
@@ -107,6 +110,11 @@ TOOL = tool()
 
 def system(text: str) -> Mapping[str, Any]:
     return {"role": "system", "content": text}
+
+
+def _parted(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    content = message.get("content")
+    return {**message, "content": [{"type": "text", "text": content}]} if isinstance(content, str) else message
 
 
 def parted(*texts: str) -> Mapping[str, Any]:

@@ -55,7 +55,9 @@ def tool_form(look: Probe) -> ToolForm:
 
 
 def _variables(template: Template) -> list[str]:
-    return ["tools", *sorted(name for name in template.reads if name.endswith("_tools") and name != "builtin_tools")]
+    """Those that ask for calls in Python come last: they are run, not parsed."""
+    others = (name for name in template.reads if name.endswith("_tools") and name != "builtin_tools")
+    return ["tools", *sorted(others, key=lambda name: ("python" in name, name))]
 
 
 def _shows(look: Probe, system_text: str | None) -> bool:

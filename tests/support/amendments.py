@@ -8,6 +8,8 @@ from itertools import combinations
 from typing import Any
 
 Messages = list[dict[str, Any]]
+_MOST = 4
+"""Amendments of one conversation."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Asked:
     tools: list[dict[str, Any]]
     null_tools: bool = True
     """Whether a request without tools says so by null, or not at all."""
+    variable: str = "tools"
 
     def calls(self) -> Iterator[dict[str, Any]]:
         for message in self.messages:
@@ -101,6 +104,29 @@ def no_null_tools(asked: Asked) -> Asked:
     return asked if asked.tools else replace(asked, null_tools=False)
 
 
+def property_descriptions(asked: Asked) -> Asked:
+    return _properties(asked, lambda property_: {"description": "", **property_})
+
+
+def additional_properties(asked: Asked) -> Asked:
+    return replace(asked, tools=[_open_objects(tool) for tool in asked.tools])
+
+
+def tools_by_another_name(asked: Asked) -> Asked:
+    return replace(asked, variable="xml_tools") if asked.tools else asked
+
+
+def content_as_parts(asked: Asked) -> Asked:
+    return _each(
+        asked,
+        lambda message: (
+            {**message, "content": [{"type": "text", "text": message["content"]}]}
+            if isinstance(message["content"], str)
+            else message
+        ),
+    )
+
+
 AMENDMENTS: dict[str, Callable[[Asked], Asked]] = {
     amendment.__name__: amendment
     for amendment in (
@@ -117,6 +143,10 @@ AMENDMENTS: dict[str, Callable[[Asked], Asked]] = {
         empty_system_first,
         unions_of_types,
         no_null_tools,
+        property_descriptions,
+        additional_properties,
+        tools_by_another_name,
+        content_as_parts,
     )
 }
 
@@ -124,7 +154,7 @@ AMENDMENTS: dict[str, Callable[[Asked], Asked]] = {
 def amended(asked: Asked) -> Iterator[tuple[tuple[str, ...], Asked]]:
     """The conversation under every combination of the amendments that change it, the smallest first."""
     telling = [name for name in AMENDMENTS if _under((name,), asked) != asked]
-    for size in range(1, len(telling) + 1):
+    for size in range(1, _MOST + 1):
         for names in combinations(telling, size):
             yield names, _under(names, asked)
 
@@ -133,6 +163,31 @@ def _under(names: tuple[str, ...], asked: Asked) -> Asked:
     for name in names:
         asked = AMENDMENTS[name](deepcopy(asked))
     return asked
+
+
+def _properties(asked: Asked, rewrite: Callable[[dict[str, Any]], dict[str, Any]]) -> Asked:
+    """Every property of every schema, however deep, rewritten."""
+
+    def told(node: Any) -> Any:
+        if isinstance(node, list):
+            return [told(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        inner = {key: told(value) for key, value in node.items()}
+        if isinstance(inner.get("properties"), dict):
+            inner["properties"] = {name: rewrite(value) for name, value in inner["properties"].items()}
+        return inner
+
+    return replace(asked, tools=[told(tool) for tool in asked.tools])
+
+
+def _open_objects(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_open_objects(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    told = {key: _open_objects(value) for key, value in node.items()}
+    return {**told, "additionalProperties": {}} if told.get("type") == "object" and "additionalProperties" not in told else told
 
 
 def _each(asked: Asked, rewrite: Callable[[dict[str, Any]], dict[str, Any]]) -> Asked:

@@ -27,9 +27,10 @@ pytestmark = pytest.mark.skipif(not PROMPTS, reason=golden.ABSENT)
 
 
 @cache
-def compiled(name: str, *, null_tools: bool = True) -> Template:
+def compiled(name: str, *, null_tools: bool = True, variable: str = "tools") -> Template:
     template = Template(golden.source(name), variables=golden.special_tokens(name), clock=lambda: golden.NOW)
     template.null_tools = null_tools
+    template.tools_variable = variable
     return template
 
 
@@ -67,8 +68,8 @@ def explained(name: str, prompt: Golden, told: str | None) -> tuple[str, ...]:
     if told is None:
         assert prompt.tools[0]["function"]["description"] not in (prompt.prompt or ""), (name, prompt.case)
         return (REFUSED,)
-    templates = {null: compiled(name, null_tools=null) for null in (True, False)}
     for names, asked in amended(Asked(prompt.messages, prompt.tools)):
-        if golden.rendered(templates[asked.null_tools], asked.messages, asked.tools, prompt) == told:
+        template = compiled(name, null_tools=asked.null_tools, variable=asked.variable)
+        if golden.rendered(template, asked.messages, asked.tools, prompt) == told:
             return names
     pytest.fail(f"{name}, {prompt.case} ({prompt.arguments}): no amendment explains {told!r} for {prompt.prompt!r}")

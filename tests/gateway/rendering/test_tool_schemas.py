@@ -147,3 +147,27 @@ ASKS = (
 def test_objects_say_what_they_hold_where_the_template_asks() -> None:
     tool = Tool("f", "x", {"type": "object", "properties": {"p": {"type": "object"}}})
     assert '{"type": "object", "additionalProperties": {}}' in Renderer(ASKS, Vocabulary()).render([USER], [tool]).text
+
+
+PARTS_ONLY = (
+    "{% if tools %}{{ tools | tojson }}{% endif %}"
+    "{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p['text'] }}{% endfor %}{% endfor %}"
+)
+
+
+def test_a_template_that_reads_parts_only_is_looked_at_with_parts() -> None:
+    renderer = Renderer(PARTS_ONLY, Vocabulary())
+    assert renderer.capabilities.text_lists
+    assert renderer.capabilities.system
+    text = renderer.render([{"role": "system", "content": "Be brief."}, USER], [Tool("look_up", "x", {})]).text
+    assert text.endswith("<system>Be brief.<user>q")
+    assert "look_up" in text
+
+
+def test_tools_are_given_for_calls_and_not_for_code() -> None:
+    both = (
+        "{% if python_tools %}Run: {{ python_tools | tojson }}{% endif %}"
+        "{% if xml_tools %}Call: {{ xml_tools | tojson }}{% endif %}"
+        "{% for m in messages %}{{ m.content }}{% endfor %}"
+    )
+    assert Renderer(both, Vocabulary()).render([USER], [Tool("f", "x", {})]).text.startswith("Call: [{")
