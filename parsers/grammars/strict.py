@@ -1,8 +1,8 @@
 """Description to shape: the strict reading, for the calls that are allowed."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..description import (
     Bare,
@@ -57,6 +57,8 @@ class Calls:
 
     tools: Sequence[Tool]
     parallel: bool
+    _leaves: dict[Hashable, Shape] = field(default_factory=dict)
+    """What was written for leaves: a format with many beginnings of a call has the same ones behind each."""
 
     def shape(self, node: Node, place: Place) -> Shape:
         """What is written for a node."""
@@ -85,7 +87,10 @@ class Calls:
             return one_of(*(self.part_of_call(node, replace(place, tool=tool)) for tool in self.tools))
         if isinstance(node, Call):
             return self.shape(node.node, place)
-        return _leaf(node, place.tool, place)
+        key = (node, place.tool.name, place.behind, place.breaks)
+        if key not in self._leaves:
+            self._leaves[key] = _leaf(node, place.tool, place)
+        return self._leaves[key]
 
     def sequence(self, nodes: Sequence[Node], place: Place) -> Shape:
         """The nodes in order."""
