@@ -12,6 +12,8 @@ from gateway.telemetry.replicas import PoolMeter
 from .breaker import Breaker
 
 UNKNOWN = "has not answered yet"
+ABANDONED = 0.0
+"""The deadline of requests that are to be tried elsewhere."""
 
 
 class Engine(Backend, CountsTokens, Forwards, Protocol):
@@ -80,7 +82,7 @@ class Replica:
     def abandon(self) -> None:
         """Have the requests that wait for it tried elsewhere, now."""
         for deadline in self.starting:
-            deadline.reschedule(0.0)
+            deadline.reschedule(ABANDONED)
 
     def told(self) -> ReplicaState:
         """How it is, for people."""

@@ -18,7 +18,7 @@ from gateway.errors import (
 )
 
 from .members import Members
-from .replica import Engine, Lease, Replica
+from .replica import ABANDONED, Engine, Lease, Replica
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,8 +27,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before a replica that failed is asked again because there is no other: doubled from the one up to the other."""
 LONGEST_REST = 2.0
 """Seconds for which a replica that says it is busy is left alone, at most."""
-ELSEWHERE_ONLY = ("busy", "misconfigured")
-"""What the same replica would only say again."""
+ELSEWHERE_ONLY = ("busy", "misconfigured", "timeout")
+"""What the same replica would only say again, or would begin anew with."""
 
 
 class Serving(Generic[Item]):
@@ -101,16 +101,18 @@ class Serving(Generic[Item]):
     async def _within(self, work: Awaitable[Result]) -> Result:
         """What the attempt gives, unless it takes too long or its replica is given up."""
         assert self._lease is not None
-        starting = self._lease.replica.starting
+        replica, deadline = self._lease.replica, asyncio.timeout_at(self._ends)
         try:
-            async with asyncio.timeout_at(self._ends) as deadline:
-                starting.add(deadline)
+            async with deadline:
+                replica.starting.add(deadline)
                 try:
                     return await work
                 finally:
-                    starting.discard(deadline)
+                    replica.starting.discard(deadline)
         except TimeoutError:
-            raise BackendTimeout("The engine did not begin to answer in time.") from None
+            if deadline.when() == ABANDONED:
+                raise BackendUnavailable(f"The engine at {replica.place} no longer answers.") from None
+            raise BackendTimeout(f"The engine at {replica.place} did not begin to answer in time.") from None
 
     def _won(self) -> None:
         assert self._lease is not None
