@@ -63,17 +63,18 @@ def _run(name: str, target: Target, chosen: Sequence[Ask], logs: Path) -> list[s
         return []
     used = {sample.name for ask in chosen for sample in ask.tools}
     print(f"\n{name}: {len(chosen)} requests, {len(used)} schemas", flush=True)
-    report = asyncio.run(_reported(target, chosen))
-    report.write(logs / f"answers-{name.split(maxsplit=1)[0]}.jsonl")
-    print(f"{report.table()}\n", flush=True)
+    report = Report(len(chosen), sys.stdout)
+    try:
+        asyncio.run(_fill(report, target, chosen))
+    finally:  # also of a run that is given up
+        report.write(logs / f"answers-{name.split(maxsplit=1)[0]}.jsonl")
+        print(f"{report.table()}\n", flush=True)
     return report.broken
 
 
-async def _reported(target: Target, chosen: Sequence[Ask]) -> Report:
-    report = Report(len(chosen), sys.stdout)
+async def _fill(report: Report, target: Target, chosen: Sequence[Ask]) -> None:
     async for ask, answer, outcome in send_all(target, chosen):
         report.add(ask, answer, outcome)
-    return report
 
 
 def _options() -> argparse.Namespace:

@@ -11,7 +11,7 @@ from typing import TextIO
 from tests.e2e.scale.asks import Ask
 from tests.e2e.scale.outcomes import BROKEN, FINE, Answer, Outcome, Verdict
 
-EVERY = 50
+EVERY = 20
 """Requests between two lines of progress."""
 VERDICTS: tuple[Verdict, ...] = (*FINE, *BROKEN)
 
@@ -51,8 +51,7 @@ class Report:
     def table(self) -> str:
         """The counts by kind and by family, and the reasons of what was refused."""
         rows = [("", *VERDICTS, "calls", "median s", "longest s")]
-        for group in (("all", self.ended), *self._grouped("kind"), *self._grouped("family")):
-            rows.append(_row(*group))
+        rows += [_row(*group) for group in (("all", self.ended), *self._grouped("kind"), *self._grouped("family")) if group[1]]
         lines = ["  ".join(f"{cell:>10}" if at else f"{cell:<16}" for at, cell in enumerate(row)).rstrip() for row in rows]
         return "\n".join((*lines, *self._reasons()))
 
