@@ -1,7 +1,7 @@
 """The engine's HTTP: one way to stream an answer, one to ask short questions; every failure leaves as a BackendError.
 
-Streams are read by aiohttp (httpx costs several times as much per chunk and stalls with hundreds of streams), short
-questions by httpx.
+Streams are read by connections of our own on httptools (httpx costs several times as much per chunk and stalls with hundreds of
+streams), short questions by httpx.
 """
 
 import json
@@ -14,7 +14,6 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-import aiohttp
 import httpx
 
 from gateway.errors import (
@@ -30,13 +29,15 @@ from gateway.errors import (
 )
 from gateway.telemetry.tracing import carried, engines
 
-KEEP_ALIVE = 4.0
-"""Seconds. Engines on uvicorn drop an idle connection after 5; we let go first."""
+from .http_connection import Dropped, HttpConnection, NotHttp, Silence
+from .http_pool import HttpPool, TooLate, Unreachable
+
 SOON = 1.0
 """Seconds after which to ask an engine again that was busy and did not say for how long."""
 LONGEST_COMPLAINT = 64 * 1024
 CONFIGURED_WRONG = (401, 403, 404)
 """Statuses of the engine that speak of the gateway's own set-up (its key, the model's name), not of the client's request."""
+FAILURES = (Dropped, NotHttp, Silence, TooLate, Unreachable)
 TOO_LONG = re.compile(r"(maximum|available) context (length|size)|maximum model length|context_length_exceeded", re.IGNORECASE)
 
 
@@ -58,7 +59,7 @@ class EngineHttp:
         """The address for people."""
         self._timeouts = timeouts or Timeouts()
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
-        self._session: aiohttp.ClientSession | None = None
+        self._pool: HttpPool | None = None
         self._client: httpx.AsyncClient | None = None
         self._running: set[_Running] = set()
 
@@ -68,18 +69,19 @@ class EngineHttp:
         connection is closed, which makes the engine stop."""
         if (asked := engines.get()) is not None:
             asked.append(self.place)
-        response = await self._post(path, body)
+        connection = await self._post(path, body)
         try:
-            if response.status != 200:
-                raise await self._refusal(response)
-            running = _Running(response, self._failure)
+            if connection.status != 200:
+                raise await self._refusal(connection)
+            running = _Running(connection, self._failure)
             self._running.add(running)
             try:
                 yield running
             finally:
                 self._running.discard(running)
         finally:
-            response.close()  # a connection whose answer was read to its end has gone back to the pool before this
+            if self._pool is not None:
+                self._pool.give_back(connection)
 
     def hang_up_silent(self) -> int:
         """Close the connections of answers of which nothing was read since this was last called; how many there were."""
@@ -87,7 +89,7 @@ class EngineHttp:
         for running in self._running:
             running.noted = running.reads
         for running in silent:
-            running.response.close()
+            running.connection.close()
         return len(silent)
 
     async def json(self, method: str, path: str, body: Any = None) -> Any:
@@ -109,34 +111,31 @@ class EngineHttp:
 
     async def close(self) -> None:
         """Close all connections; streams that still run end with an error."""
-        if self._session is not None:
-            await self._session.close()
+        for running in self._running:
+            running.connection.close()
+        if self._pool is not None:
+            self._pool.close()
         if self._client is not None:
             await self._client.aclose()
 
-    async def _post(self, path: str, body: bytes) -> aiohttp.ClientResponse:
-        if self._session is None:
-            times = aiohttp.ClientTimeout(total=None, sock_connect=self._timeouts.connect, sock_read=self._timeouts.read)
-            pool = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE)
+    async def _post(self, path: str, body: bytes) -> HttpConnection:
+        if self._pool is None:
             headers = {**self._headers, "content-type": "application/json", "accept": "text/event-stream"}
-            self._session = aiohttp.ClientSession(connector=pool, timeout=times, headers=headers, trust_env=False)
+            times = {"connect": self._timeouts.connect, "silence": self._timeouts.read}
+            self._pool = HttpPool(self.url, headers, **times)
         try:
-            return await self._session.post(self.url + path, data=body, headers=carried.get(), allow_redirects=False)
-        except aiohttp.ServerDisconnectedError:
-            pass  # a kept connection was dropped just as we used it; nothing has been answered, so asking again is safe
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._failure(error) from error
-        try:
-            return await self._session.post(self.url + path, data=body, headers=carried.get(), allow_redirects=False)
-        except (aiohttp.ClientError, TimeoutError) as error:
+            return await self._pool.post(path, body, carried.get() or {})
+        except FAILURES as error:
             raise self._failure(error) from error
 
-    async def _refusal(self, response: aiohttp.ClientResponse) -> GatewayError:
+    async def _refusal(self, connection: HttpConnection) -> GatewayError:
+        complaint = b""
         try:
-            complaint = await response.content.read(LONGEST_COMPLAINT)
-        except (aiohttp.ClientError, TimeoutError):
-            complaint = b""
-        return refusal(response.status, complaint, self.place, headers=response.headers)
+            while len(complaint) < LONGEST_COMPLAINT and (block := await connection.read()):
+                complaint += block
+        except FAILURES:
+            pass  # what has come of it must do
+        return refusal(connection.status, complaint[:LONGEST_COMPLAINT], self.place, headers=connection.headers)
 
     async def _ask(self, method: str, path: str, body: Any) -> httpx.Response:
         if self._client is None:
@@ -152,14 +151,14 @@ class EngineHttp:
 
     def _failure(self, error: Exception) -> BackendError:
         """What a broken connection means."""
-        if isinstance(error, aiohttp.ConnectionTimeoutError):
+        if isinstance(error, TooLate):
             return BackendTimeout(f"The engine at {self.place} took no connection within {self._timeouts.connect:g} s.")
-        if isinstance(error, TimeoutError):
+        if isinstance(error, Silence):
             return BackendTimeout(f"The engine at {self.place} was silent for {self._timeouts.read:g} s.")
-        if isinstance(error, aiohttp.ClientConnectorError):
-            return BackendUnavailable(f"The engine at {self.place} cannot be reached: {error.strerror or error.os_error}.")
-        if isinstance(error, aiohttp.ClientResponseError):
-            return BackendGarbled(f"The engine at {self.place} does not speak HTTP: {error.message}.")
+        if isinstance(error, Unreachable):
+            return BackendUnavailable(f"The engine at {self.place} cannot be reached: {_words(error)}.")
+        if isinstance(error, NotHttp):
+            return BackendGarbled(f"The engine at {self.place} does not speak HTTP: {_words(error)}.")
         return BackendUnavailable(f"The engine at {self.place} broke off: {_words(error)}.")
 
 
@@ -167,7 +166,7 @@ class EngineHttp:
 class _Running:
     """An answer that is being read: iterated, what each read gives."""
 
-    response: aiohttp.ClientResponse
+    connection: HttpConnection
     failure: Callable[[Exception], BackendError]
     reads: int = 0
     noted: int = -1
@@ -178,8 +177,8 @@ class _Running:
 
     async def __anext__(self) -> bytes:
         try:
-            block = await self.response.content.readany()
-        except (aiohttp.ClientError, TimeoutError) as error:
+            block = await self.connection.read()
+        except FAILURES as error:
             raise self.failure(error) from error
         if not block:
             raise StopAsyncIteration

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import parsers
+from gateway.chat.json_text import canonical
 from gateway.chat.plan import Constraint, Dialect
 from parsers import ConstraintError, Format, Tool
 
 from . import grammar_check
 from .names import unwritable
-from .schemas import canonical
 
 MOST_KNOWN = 64
 """Constraints that are kept; one for a hundred tools takes some hundred kilobytes."""

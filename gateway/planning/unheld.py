@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from gateway.chat.json_text import canonical
 from gateway.chat.plan import Dialect
 from parsers import ConstraintError, Format
 from parsers.description import ElementArguments, PythonCall, QuotedArguments, TaggedArguments
@@ -12,7 +13,6 @@ from parsers.grammars import unenforced
 from parsers.grammars.lark_schema import is_held
 from parsers.grammars.tree import walk
 
-from .schemas import canonical
 from .strict_repair import exclusive
 from .strict_rules import nodes
 

@@ -1,0 +1,168 @@
+"""One connection to an engine: a request goes out, and its answer is read as it comes.
+
+A chunk costs one call of the parser and one wake-up of whoever reads: no timer, no task and no object of its own. Silence is
+noticed by a timer that looks at when something last came.
+"""
+
+import asyncio
+from typing import cast
+
+import httptools
+
+MOST_WAITING = 1024 * 1024
+"""Bytes of an answer that may wait for their reader; then the engine is not read until they are gone."""
+
+
+class Dropped(Exception):
+    """The connection ended before the answer was whole. `unanswered`: not a byte of it had come."""
+
+    def __init__(self, why: str, *, unanswered: bool) -> None:
+        super().__init__(why)
+        self.unanswered = unanswered
+
+
+class NotHttp(Exception):
+    """What came is no HTTP."""
+
+
+class Silence(Exception):
+    """Nothing came for too long."""
+
+
+class HttpConnection(asyncio.Protocol):
+    """Carries one request after another; `ask`, `head` and `read` belong to the current one."""
+
+    def __init__(self, silence: float) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        """By lower-case names."""
+        self.complete = False
+        """The answer is whole."""
+        self._silence = silence
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._paused = False
+        self._begun = False
+        self._keeps = False
+        self._reader: asyncio.Future[None] | None = None
+        self._problem: Exception | None = None
+        self._watch: asyncio.TimerHandle | None = None
+        self._last = 0.0
+
+    # ---- for whoever asks
+    @property
+    def usable(self) -> bool:
+        """Whether it can carry another request."""
+        return self.complete and self._problem is None and self._keeps and not self._transport.is_closing()
+
+    def ask(self, request: bytes) -> None:
+        """Send a whole request."""
+        self._parser = httptools.HttpResponseParser(self)
+        self.status, self.headers, self.complete = 0, {}, False
+        self._waiting, self._size, self._begun, self._keeps = [], 0, False, False
+        self._last = self._loop.time()
+        self._watch = self._loop.call_at(self._last + self._silence, self._look)
+        self._transport.write(request)
+
+    async def head(self) -> None:
+        """Returns once `status` and `headers` are there."""
+        while not self.status:
+            await self._more()
+
+    async def read(self) -> bytes:
+        """What has come of the body, at least a byte; nothing once it is whole."""
+        while not self._waiting:
+            if self.complete:
+                return b""
+            await self._more()
+        blocks, self._waiting = self._waiting, []
+        self._size = 0
+        if self._paused:
+            self._paused, self._last = False, self._loop.time()
+            self._transport.resume_reading()
+        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+
+    def close(self, why: str = "the connection was closed") -> None:
+        """Hang up: the engine stops, and whoever reads gets Dropped."""
+        self._fail(Dropped(why, unanswered=False))
+        self._transport.abort()
+
+    async def _more(self) -> None:
+        if self._problem is not None:
+            raise self._problem
+        self._reader = self._loop.create_future()
+        try:
+            await self._reader
+        finally:
+            self._reader = None
+
+    # ---- asyncio's calls
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._last = self._loop.time()
+        self._begun = True
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._fail(NotHttp(str(error)))
+            self._transport.abort()
+        if self._size > MOST_WAITING and not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        if self.status and not self.complete and self.headers.keys().isdisjoint(("content-length", "transfer-encoding")):
+            self.on_message_complete()  # such a body ends with its connection
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._fail(Dropped(str(exc or "") or "the connection was closed", unanswered=not self._begun))
+
+    # ---- the parser's calls
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status >= 200:
+            self.status = status
+        else:
+            self.headers = {}  # word that the answer is still to come
+
+    def on_body(self, body: bytes) -> None:
+        self._waiting.append(body)
+        self._size += len(body)
+
+    def on_message_complete(self) -> None:
+        if self.status:
+            self.complete = True
+            self._keeps = self._parser.should_keep_alive()
+            self._unwatch()
+
+    # ---- ours
+    def _wake(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    def _fail(self, problem: Exception) -> None:
+        self._problem = self._problem or problem
+        self._unwatch()
+        self._wake()
+
+    def _look(self) -> None:
+        """Has something come since the last look?"""
+        now = self._loop.time()
+        due = (now if self._paused else self._last) + self._silence
+        if due > now:
+            self._watch = self._loop.call_at(due, self._look)
+        else:
+            self._fail(Silence())
+            self._transport.abort()
+
+    def _unwatch(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
