@@ -43,7 +43,7 @@ def test_no_secret_comes_out_wherever_it_was_put_in(tmp_path: Path) -> None:
             environment = {**os.environ, "PYTHONPATH": str(ROOT)}
             process = subprocess.Popen(command, stdout=to_out, stderr=to_err, cwd=tmp_path, env=environment)
         try:
-            assert wait_for(lambda: "Listening" in out.read_text() or process.poll() is not None, 60)
+            assert wait_for(lambda: "Listening" in out.read_text() or process.poll() is not None, 180)
             found = re.search(r"Listening on (http://127\.0\.0\.1:\d+)", out.read_text())
             assert found, err.read_text()
             told = [talk(found[1], name, mine, status=200) for name in ("keyed", "proxied")]
