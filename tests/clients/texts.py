@@ -31,11 +31,11 @@ Not among them:
 
 Agents bring long prompts: some 12 500 tokens in Claude Code's case, more than the 8192 that the built-in model takes. Both
 Codex CLI and Claude Code understand the refusal and say it in their own words ("Codex ran out of room in the model's context
-window", "Prompt is too long · the request is ~12524 tokens (limit 8192)"). With one sentence for a prompt and one tool
-(`claude -p "..." --tools Read --system-prompt "You read files."`) Claude Code takes the built-in model's answer without an
-error, but what 135 million parameters say there is of no use, and they call no tool. Give agents a model of some billions of
-parameters, and 32768 tokens of context or more.
+window", "Prompt is too long · the request is ~12524 tokens (limit 8192)"). With prompts of one sentence (Claude Code's
+`--tools Read --system-prompt "You read files."`, Codex's `-c model_instructions_file=FILE`) both take the built-in model's
+answer without an error; but what 135 million parameters say there is of no use, and they call no tool. Give agents a model of
+some billions of parameters, and 32768 tokens of context or more.
 
-`make test-vllm-agents` lets Codex CLI, on both transports, and Claude Code work on a real vLLM with the lines below: the engine
-generates a call of the agent's shell from its tokens, the agent runs it, and the engine generates the answer.
+`make test-vllm-agents` lets Codex CLI, on both transports, and Claude Code, with its shell alone, work on a real vLLM with the
+lines below: the engine generates a call of the shell from its tokens, the agent runs it, and the engine generates the answer.
 """
