@@ -106,6 +106,15 @@ class ContextTooLong(RequestError):
         super().__init__(message, param="messages")
         self.tokens = tokens
 
+    @classmethod
+    def of(cls, prompt: int, context: int) -> "ContextTooLong":
+        """In OpenAI's words, which make clients shorten the conversation."""
+        return cls(
+            f"This model's maximum context length is {context} tokens. However, your messages resulted in {prompt} tokens. "
+            "Please reduce the length of the messages.",
+            tokens=(prompt, context),
+        )
+
 
 class UnknownModel(RequestError):
     """No configured model has this name."""

@@ -127,7 +127,7 @@ def refusal(error: Mapping[str, Any]) -> GatewayError:
     message = str(error.get("message") or "no reason given")
     if error.get("type") == "exceed_context_size_error":
         prompt, context = int(error["n_prompt_tokens"]), int(error["n_ctx"])
-        return ContextTooLong(f"The prompt has {prompt} tokens, the model's context is {context}.", tokens=(prompt, context))
+        return ContextTooLong.of(prompt, context)
     code = error.get("code")
     if isinstance(code, int) and 400 <= code < 500:
         return BackendRefused(message, status=code)

@@ -126,7 +126,7 @@ class VllmBackend:
             return None
         prompt = await self._length(plan)
         if prompt >= limit:
-            raise ContextTooLong(f"The prompt has {prompt} tokens, the model's context is {limit}.", tokens=(prompt, limit))
+            raise ContextTooLong.of(prompt, limit)
         return limit - prompt
 
     async def _length(self, plan: Plan) -> int:

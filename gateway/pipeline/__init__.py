@@ -11,10 +11,11 @@ from gateway.backends.base import CountsTokens
 from gateway.chat.events import Usage
 from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest
-from gateway.errors import GatewayError, RequestError
+from gateway.errors import ContextTooLong, GatewayError, RequestError
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.planning.planner import plan as make_plan
 from gateway.planning.planner import prompt_of
+from gateway.planning.truncating import left_out, shorter
 from gateway.planning.weight import is_light
 from gateway.telemetry.observer import Observer
 from gateway.telemetry.record import Record
@@ -108,7 +109,7 @@ class Pipeline:
             self.catalog.find(request.model)  # what a fallback cannot do is no news; that the model cannot be served is
             raise
         try:
-            await turn.start(awaited=another is not None)
+            turn = await self._accepted(turn, request, record, awaited=another is not None)
         except GatewayError as error:
             await turn.stop()
             if another is None or not elsewhere(error):
@@ -118,6 +119,21 @@ class Pipeline:
                 raise
             turn = other
         return turn
+
+    async def _accepted(self, turn: Turn, request: ChatRequest, record: Record, *, awaited: bool) -> Turn:
+        """The turn, once its engine has accepted it: without the oldest messages where it finds them too many and they may go."""
+        whole = request
+        while True:
+            try:
+                await turn.start(awaited=awaited)
+                return turn
+            except ContextTooLong as problem:
+                following = shorter(request, problem) if request.truncates else None
+                if following is None:
+                    raise
+                request = following
+            await turn.stop()
+            turn = await self._planned(left_out(whole, request), turn.spec, record)
 
     async def _other(self, request: ChatRequest, spec: ModelSpec, record: Record) -> Turn | None:
         """The fallback's turn, once its engine has accepted it; None when it cannot take the request either."""

@@ -130,9 +130,5 @@ def _room(prompt: Prompt, spec: ModelSpec) -> int | None:
         return None
     used = len(prompt.token_ids)
     if used >= spec.context:
-        raise ContextTooLong(
-            f"This model's maximum context length is {spec.context} tokens. However, your messages resulted in {used} tokens. "
-            "Please reduce the length of the messages.",
-            tokens=(used, spec.context),
-        )
+        raise ContextTooLong.of(used, spec.context)
     return spec.context - used
