@@ -287,6 +287,7 @@ def test_an_engine_that_refuses(run, kit, status, body, kind, seen):
         (b"retry-after: yesterday\r\n", 1, 1),
         (b"", 1, 1),
     ],
+    ids=["seconds", "milliseconds", "date", "rubbish", "none"],  # a date in a name would differ between processes
 )
 def test_an_engine_that_is_busy_says_for_how_long(run, kit, headers, least, most):
     engine = Engine([b'{"error": {"message": "queue is full", "code": 429}}'], status=429)
