@@ -10,7 +10,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +54,22 @@ class Target:
     port: int
     path: str
     body: dict[str, Any]
-    pids: list[int] = field(default_factory=list)
+    pid: int = 0
+    """Of its first process; 0 = it is not measured."""
 
     def cpu(self) -> float:
         """Seconds of processor time so far."""
-        return sum(sum(map(int, _stat(pid)[11:13])) for pid in self.pids) / TICKS
+        return sum(sum(map(int, _stat(pid)[11:13])) for pid in self._pids()) / TICKS
 
     def memory(self) -> float:
         """MB of resident memory."""
-        return sum(int(_stat(pid)[21]) for pid in self.pids) * PAGE / 2**20
+        return sum(int(_stat(pid)[21]) for pid in self._pids()) * PAGE / 2**20
+
+    def _pids(self) -> list[int]:
+        if not self.pid:
+            return []
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [self.pid, *map(int, children)]
 
 
 def _stat(pid: int) -> list[str]:
@@ -93,7 +100,7 @@ def gateway(home: Path, engine: Engine, tokenizer: str | None) -> Iterator[Targe
     config.write_text(json.dumps({"models": [{key: value for key, value in entry.items() if value}]}), encoding="utf-8")
     command = [sys.executable, "-m", "gateway", "serve", "--config", str(config), "--port", str(port), "--log-level", "info"]
     with process(command, port) as running:
-        yield Target("toolwire", port, "/v1/chat/completions", CHAT, [running.pid])
+        yield Target("toolwire", port, "/v1/chat/completions", CHAT, running.pid)
 
 
 @contextmanager
@@ -102,8 +109,7 @@ def nginx(home: Path, engine: Engine) -> Iterator[Target]:
     config = home / "nginx.conf"
     config.write_text(NGINX.format(home=home, engine=engine.port, port=port), encoding="utf-8")
     with process(["nginx", "-c", str(config)], port) as running:
-        children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
-        yield Target("nginx", port, "/v1/completions", RAW, [running.pid, *map(int, children)])
+        yield Target("nginx", port, "/v1/completions", RAW, running.pid)
 
 
 @contextmanager
