@@ -66,7 +66,7 @@ class HttpPool:
         connection.ask(request)
         try:
             await connection.head()
-        except BaseException:
+        except BaseException:  # also when nobody waits any more: the engine must not go on
             connection.close()
             raise
         return connection
