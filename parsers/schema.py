@@ -101,6 +101,27 @@ def _property(schema: Any, root: Mapping[str, Any], key: str, depth: int) -> Any
     return None
 
 
+def member_of(schema: Any, root: Mapping[str, Any], key: str) -> Any:
+    """The schema of one property: its own, else that of all which are not declared; None when there is neither."""
+    found = property_of(schema, root, key)
+    return _others(schema, root, _DEPTH) if found is None else found
+
+
+def _others(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
+    schema = resolve(schema, root)
+    if depth == 0 or not isinstance(schema, Mapping):
+        return None
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        return schema["additionalProperties"]
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        branches = schema.get(keyword)
+        for branch in branches if isinstance(branches, list) else ():
+            found = _others(branch, root, depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
 def items_of(schema: Any, root: Mapping[str, Any]) -> Any:
     """The schema of an array's items, found through references and combinations; `{}` when it is not declared."""
     found = _items(schema, root, _DEPTH)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..automaton import Position
 from ..description import ElementArguments
-from ..schema import items_of, property_of, types_of
+from ..schema import items_of, member_of, types_of
 from .frame import NAME_LIMIT
 from .values import quoted, typed
 
@@ -99,7 +99,7 @@ class ElementsReader:
         outer = self._open[-1].schema if self._open else root
         if self._open and "array" in types_of(outer, root):
             return items_of(outer, root)
-        return property_of(outer, root, name) or {}
+        return member_of(outer, root, name) or {}
 
     def _close(self, parser: "Parser", match: re.Match[str]) -> bool:
         element = self._open[-1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..automaton import Position
 from ..description import QuotedArguments
-from ..schema import property_of, types_of
+from ..schema import member_of, types_of
 from .boundary import boundary, in_order, space_end, whole
 from .frame import NAME_LIMIT, texts_behind
 from .json_value import JsonValue, State
@@ -156,7 +156,7 @@ class QuotedReader:
     def _begin_argument(self, parser: "Parser", key: str) -> None:
         self._key = key
         tool = parser.tool
-        schema = property_of(tool.parameters, tool.parameters, key) if tool is not None else None
+        schema = member_of(tool.parameters, tool.parameters, key) if tool is not None else None
         self._types = types_of(schema, tool.parameters) if tool is not None else frozenset()
 
     def _comma(self, parser: "Parser") -> None:

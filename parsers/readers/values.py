@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..message import Tool
-from ..schema import property_of, types_of
+from ..schema import member_of, property_of, types_of
 from .json_value import JsonValue, State, encodable
 
 
@@ -15,7 +15,7 @@ def allowed_types(tool: Tool | None, key: str) -> frozenset[str]:
     """The types an argument may have; only `string` when nothing is known of it."""
     if tool is None:
         return frozenset({"string"})
-    schema = property_of(tool.parameters, tool.parameters, key)
+    schema = member_of(tool.parameters, tool.parameters, key)
     return types_of(schema, tool.parameters) or frozenset({"string"})
 
 

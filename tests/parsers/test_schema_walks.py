@@ -17,7 +17,7 @@ from parsers.grammars.shapes import Json
 from tests.support.decoders import wander
 from tests.support.schemas import PIECES, schemas
 
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def constraint_of(schema: dict[str, Any], dialect: str) -> Any:
