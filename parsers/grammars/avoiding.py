@@ -8,7 +8,7 @@ from .rules import Rules
 
 MOST_LEAST = 16
 """The longest least length that is counted: each character takes an engine some 50 ms to prepare."""
-MOST_COUNTED = 5
+MOST_COUNTED, MOST_COUNTED_IN_JSON = 16, 5
 """The longest length that is counted like that; such short texts hold nothing that JSON escapes."""
 
 
@@ -18,7 +18,7 @@ def counted(rules: Rules, texts: tuple[str, ...], lengths: tuple[int, int | None
     least, most = lengths
     plain = characters(without(PLAIN if escape else ANY.ranges, _ranges(sorted(telling(texts)))))
     one = f"({plain} | {quoted(chr(92))} {escape})" if escape else plain
-    if most is not None and most <= MOST_COUNTED:
+    if most is not None and most <= (MOST_COUNTED_IN_JSON if escape else MOST_COUNTED):
         return repeated(plain, least, most)
     first = repeated(one, least, least)
     if most is None:
