@@ -64,7 +64,7 @@ class Look:
 
     @property
     def probe(self) -> Probe:
-        return Probe(self.template)
+        return Probe(self.template, as_parts=self.can.text_lists)
 
     @property
     def history(self) -> History:

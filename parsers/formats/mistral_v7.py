@@ -11,7 +11,7 @@ from ..shapes import mistral_turn
 FORMAT = Format(
     name="mistral_v7",
     aliases=("mistral_v3", "mistral_nemo", "mixtral"),
-    models="Mistral 7B v0.3, Mixtral, Nemo, Large 2, Ministral 8B",
+    models="Mistral 7B v0.3, Mixtral, Nemo, Large 2, Ministral 8B, Small 3 and 3.1",
     template="mistral_v7.jinja",
     stop=("</s>",),
     ids="nine letters or digits",
