@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.server import wait_for
+from tests.support.server import STARTING, wait_for
 
 pytestmark = pytest.mark.deploy
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def test_the_steps_of_the_image_give_a_gateway_that_answers(tmp_path: Path) -> N
         subprocess.Popen([home / "bin" / "toolwire", "serve", "--config", config], stdout=sink, cwd=tmp_path) as running,
     ):
         try:
-            assert wait_for(lambda: "Listening on" in log.read_text(encoding="utf-8"), 60)
+            assert wait_for(lambda: "Listening on" in log.read_text(encoding="utf-8"), STARTING)
             url = log.read_text(encoding="utf-8").partition("Listening on ")[2].split()[0]
             body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}).encode()
             asked = urllib.request.Request(f"{url}/chat/completions", body, {"content-type": "application/json"})

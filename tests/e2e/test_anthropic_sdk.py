@@ -6,7 +6,7 @@ from typing import Any
 import anthropic
 import pytest
 
-from tests.support.server import Gateway, replay_model, serving, wait_for
+from tests.support.server import SLOW_TURN, Gateway, replay_model, serving, wait_for
 
 
 def call(name: str, arguments: str) -> str:
@@ -23,7 +23,7 @@ TURNS = [
     {"match": "cut", "text": '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zür', "finish": "length"},
     {"match": "weather", "text": f"Let me see.\n{WEATHER}"},
     {"match": "count", "text": "one two END three"},
-    {"match": "slow", "pieces": ["word "] * 400, "delay_ms": 25},
+    SLOW_TURN,
     {"match": None, "text": "Hello 👋!"},
 ]
 
@@ -250,8 +250,8 @@ def test_leaving_a_stream_stops_the_generation(gateway: Gateway) -> None:
     with anthropic.Anthropic(base_url=gateway.url, api_key="x", max_retries=0) as client:
         with client.messages.stream(**asking("slow")) as stream:
             assert next(stream.text_stream).strip() == "word"
-            assert wait_for(lambda: gateway.running() == 1, 1.0)
-        assert gateway.wait_until_idle(1.0)
+            assert wait_for(lambda: gateway.running() == 1)
+        assert gateway.wait_until_idle()
 
 
 def test_a_client_with_a_bearer_token_is_served_too(gateway: Gateway) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.engines import engine_processes
 from tests.support.keys import guarded, issue
-from tests.support.server import Gateway, replay_model, serving
+from tests.support.server import PATIENCE, Gateway, replay_model, serving
 from tests.support.tokenizers import byte_level
 
 HI: Any = [{"role": "user", "content": "hi"}]
@@ -97,7 +97,7 @@ def test_it_is_counted(gone: Gateway) -> None:
 
 
 def counted(gateway: Gateway) -> float:
-    lines = httpx.get(f"{gateway.url}/metrics").text.splitlines()
+    lines = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text.splitlines()
     found = [line for line in lines if line.startswith('toolwire_fallbacks_total{fallback="small",model="large"}')]
     return float(found[0].split()[1]) if found else 0.0
 

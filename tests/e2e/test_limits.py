@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.keys import guarded, issue
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import Gateway, wait_for
+from tests.support.server import PATIENCE, Gateway, wait_for
 
 HI: Any = [{"role": "user", "content": "hi"}]
 BODY = {"model": "scripted", "messages": HI}
@@ -101,13 +101,15 @@ def test_tokens_per_minute(gateway: Gateway, keys: dict[str, str]) -> None:
 
 def test_concurrent_requests(gateway: Gateway, keys: dict[str, str]) -> None:
     """One that runs keeps the next one out; a client that goes away makes room."""
-    with httpx.stream("POST", f"{gateway.base_url}/chat/completions", json=SLOW, headers={"x-api-key": keys["one"]}) as running:
+    with httpx.stream(
+        "POST", f"{gateway.base_url}/chat/completions", json=SLOW, headers={"x-api-key": keys["one"]}, timeout=PATIENCE
+    ) as running:
         assert running.status_code == 200
         refused = post(gateway, keys["one"])
         assert refused.status_code == 429
         assert "at once" in refused.json()["error"]["message"]
         assert refused.headers["retry-after"] == "1"
-    assert wait_for(lambda: post(gateway, keys["one"]).status_code == 200, 5)
+    assert wait_for(lambda: post(gateway, keys["one"]).status_code == 200)
     for _ in range(10):
         assert post(gateway, keys["one"]).status_code == 200
 

@@ -12,14 +12,14 @@ from pydantic import TypeAdapter
 from gateway.protocols.responses.seal import unsealed
 from tests.support.planned import hermes_call
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import Gateway, replay_model, serving
+from tests.support.server import SLOW_TURN, Gateway, replay_model, serving
 
 TURNS = [
     {"match": "sunny", "role": "tool", "text": "It is sunny."},
     {"match": "Summarise", "text": "<think>\nHm.\n</think>\n\nThe user asked for the weather in Bern; it is sunny."},
     {"match": "weather", "text": hermes_call("get_weather", {"city": "Bern"})},
     {"match": "cut", "text": "never whole", "finish": "length"},
-    {"match": "slow", "pieces": ["word "] * 2000, "delay_ms": 25},
+    SLOW_TURN,
     {"match": None, "text": "Hello!"},
 ]
 ITEMS: TypeAdapter[Any] = TypeAdapter(ConversationItem)
@@ -162,7 +162,7 @@ def test_only_what_was_answered_is_added(client: openai.OpenAI, gateway: Gateway
     made = client.conversations.create()
     with client.responses.create(model="scripted", input="slow", conversation=made.id, stream=True) as stream:
         next(iter(stream))
-    assert gateway.wait_until_idle(15)
+    assert gateway.wait_until_idle()
     assert said(client, made.id) == []
     client.responses.create(model="scripted", input="cut", conversation=made.id, store=False)
     assert said(client, made.id) == [("user", "cut"), ("assistant", "never whole")]

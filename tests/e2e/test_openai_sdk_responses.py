@@ -12,7 +12,7 @@ import pytest
 from openai.types.responses import Response
 
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import Gateway, replay_model, serving, wait_for
+from tests.support.server import SLOW_TURN, Gateway, replay_model, serving, wait_for
 
 
 def call(name: str, arguments: str) -> str:
@@ -30,7 +30,7 @@ TURNS = [
     {"match": "customer", "text": call("crm__get", '{"id": 7}')},
     {"match": "code", "text": call("run", '{"input": "print(\\"hi\\")\\n"}')},
     {"match": "json", "text": '{"answer": 42}'},
-    {"match": "slow", "pieces": ["word "] * 400, "delay_ms": 25},
+    SLOW_TURN,
     {"match": "weather", "text": f"Let me see.\n{WEATHER}"},
     {"match": None, "text": "Hello 👋!"},
 ]
@@ -303,7 +303,7 @@ def test_input_tokens(client: openai.OpenAI) -> None:
 def test_background(client: openai.OpenAI) -> None:
     begun = client.responses.create(model="scripted", input="weather?", tools=TOOLS, background=True)  # type: ignore[arg-type]
     assert (begun.status, begun.output) == ("queued", [])
-    assert wait_for(lambda: client.responses.retrieve(begun.id).status == "completed", 5.0)
+    assert wait_for(lambda: client.responses.retrieve(begun.id).status == "completed")
     done = client.responses.retrieve(begun.id)
     assert done.background
     assert calls(done) == [("get_weather", {"city": 'Zürich "ZH"'})]
@@ -322,12 +322,13 @@ def test_a_background_stream_is_taken_up_again(client: openai.OpenAI) -> None:
 def test_a_background_response_goes_on_until_it_is_cancelled(client: openai.OpenAI, gateway: Gateway) -> None:
     with client.responses.create(model="scripted", input="slow", background=True, stream=True) as stream:
         begun = next(iter(stream)).response.id  # type: ignore[union-attr]
+        assert any(event.type == "response.output_text.delta" for event in stream)
     time.sleep(0.2)
     assert gateway.running() == 1
     left = client.responses.cancel(begun)
     assert left.status == "cancelled"
     assert left.output[0].status == "incomplete"  # type: ignore[union-attr]
-    assert gateway.wait_until_idle(1.0)
+    assert gateway.wait_until_idle()
     assert client.responses.retrieve(begun).status == "cancelled"
 
 
@@ -340,8 +341,8 @@ def test_only_background_responses_are_cancelled(client: openai.OpenAI) -> None:
 def test_a_client_that_goes_away_stops_the_generation(client: openai.OpenAI, gateway: Gateway) -> None:
     with client.responses.create(model="scripted", input="slow", stream=True) as stream:
         next(iter(stream))
-        assert gateway.running() == 1
-    assert gateway.wait_until_idle(1.0)
+        assert wait_for(lambda: gateway.running() == 1)
+    assert gateway.wait_until_idle()
 
 
 @pytest.mark.skipif(PROGRAM is None, reason=MISSING)

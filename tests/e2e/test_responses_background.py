@@ -20,13 +20,13 @@ from gateway.protocols.responses.records import Records
 from gateway.protocols.responses.runs import Runs
 from gateway.store import RedisStore
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import Gateway, replay_model, serving, wait_for
+from tests.support.server import SLOW_TURN, STARTING, Gateway, replay_model, serving, wait_for
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason=MISSING)
 KEY = "mine"
 OWNER = hashlib.sha256(KEY.encode()).hexdigest()[:32]
 TURNS = [
-    {"match": "slow", "pieces": ["word "] * 2000, "delay_ms": 25},
+    SLOW_TURN,
     {"match": "while", "pieces": [f"{number} " for number in range(40)], "delay_ms": 20},
     {"match": None, "text": "Hello!"},
 ]
@@ -86,11 +86,11 @@ def test_a_stream_that_runs_is_taken_up_elsewhere(clients: tuple[openai.OpenAI, 
 def test_another_gateway_cancels(clients: tuple[openai.OpenAI, openai.OpenAI], gateways: tuple[Gateway, Gateway]) -> None:
     one, other = clients
     begun = one.responses.create(model="scripted", input="slow", background=True)
-    assert wait_for(lambda: other.responses.retrieve(begun.id).status == "in_progress", 15.0)
+    assert wait_for(lambda: other.responses.retrieve(begun.id).status == "in_progress")
     assert gateways[0].running() == 1
     other.responses.cancel(begun.id)  # tells it as it is, should the other gateway be slow to hear of it
-    assert wait_for(lambda: other.responses.cancel(begun.id).status == "cancelled", 15.0)
-    assert gateways[0].wait_until_idle(15.0)
+    assert wait_for(lambda: other.responses.cancel(begun.id).status == "cancelled")
+    assert gateways[0].wait_until_idle()
     assert one.responses.retrieve(begun.id).status == "cancelled"
     with other.responses.retrieve(begun.id, stream=True) as events:
         assert [event.type for event in events][-1] == "response.cancelled"
@@ -100,7 +100,7 @@ def test_deleting_a_response_ends_it(clients: tuple[openai.OpenAI, openai.OpenAI
     one, other = clients
     begun = one.responses.create(model="scripted", input="slow", background=True)
     other.responses.delete(begun.id)
-    assert gateways[0].wait_until_idle(15.0)
+    assert gateways[0].wait_until_idle()
     for client in clients:
         with pytest.raises(openai.NotFoundError):
             client.responses.retrieve(begun.id)
@@ -120,7 +120,7 @@ def test_who_watches_a_response_that_is_deleted_hears_of_it(
             if len(kinds) == 10:
                 one.responses.delete(begun.id)
     assert kinds[-1] == "response.cancelled"
-    assert gateways[0].wait_until_idle(15.0)
+    assert gateways[0].wait_until_idle()
     with pytest.raises(openai.NotFoundError):
         other.responses.retrieve(begun.id)
 
@@ -133,7 +133,7 @@ def test_nobody_else_sees_or_cancels_it(gateways: tuple[Gateway, Gateway], clien
                 ask(begun.id)
         with pytest.raises(openai.NotFoundError):
             stranger.responses.retrieve(begun.id, stream=True)
-    assert wait_for(lambda: clients[1].responses.retrieve(begun.id).status == "completed", 20.0)
+    assert wait_for(lambda: clients[1].responses.retrieve(begun.id).status == "completed")
 
 
 def test_what_was_not_in_the_background_has_no_stream(clients: tuple[openai.OpenAI, openai.OpenAI]) -> None:
@@ -204,7 +204,7 @@ def begun_and_abandoned(entries: dict[str, Any], tmp_path: Path, elsewhere: open
 def serving_at(process: "subprocess.Popen[str]") -> str:
     """The address that the gateway prints, once it serves."""
     assert process.stdout is not None
-    watchdog = threading.Timer(60.0, process.kill)
+    watchdog = threading.Timer(STARTING, process.kill)
     watchdog.start()
     try:
         for line in process.stdout:

@@ -10,14 +10,14 @@ import pytest
 from openai.types.responses.response_steer_failed_event import ResponseSteerFailedEvent
 
 from tests.support.planned import hermes_call
-from tests.support.server import Gateway, replay_model, serving
+from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving
 
 websockets = pytest.importorskip("websockets.sync.client")
 
 TURNS = [
     {"match": "sunny", "role": "tool", "text": "It is sunny."},
     {"match": "weather", "text": hermes_call()},
-    {"match": "slow", "pieces": ["word "] * 400, "delay_ms": 25},
+    SLOW_TURN,
     {"match": "broken", "text": hermes_call(arguments={"town": 1})},
     {"match": None, "text": "Hello!"},
 ]
@@ -55,7 +55,7 @@ def answer(socket: Any) -> list[dict[str, Any]]:
     """The events of the next answer."""
     events: list[dict[str, Any]] = []
     while not events or events[-1]["type"] not in ENDS:
-        events.append(json.loads(socket.recv(timeout=10)))
+        events.append(json.loads(socket.recv(timeout=PATIENCE)))
     return events
 
 
@@ -86,7 +86,9 @@ def test_the_events_are_those_of_the_stream(gateway: Gateway, socket: Any) -> No
     create(socket, "weather?", tools=TOOLS, stream=True)
     events = answer(socket)
     posted = httpx.post(
-        f"{gateway.base_url}/responses", json={"model": "scripted", "input": "weather?", "tools": TOOLS, "stream": True}
+        f"{gateway.base_url}/responses",
+        json={"model": "scripted", "input": "weather?", "tools": TOOLS, "stream": True},
+        timeout=PATIENCE,
     )
     streamed = [json.loads(frame.partition("\ndata: ")[2]) for frame in posted.text.split("\n\n")[:-1]]
     assert [event["type"] for event in events] == [event["type"] for event in streamed]
@@ -101,14 +103,17 @@ def test_what_is_not_stored_is_remembered_by_its_connection_only(gateway: Gatewa
     create(socket, [output], tools=TOOLS, store=False, previous_response_id=first["id"])
     assert text(answer(socket)) == "It is sunny."
     body = {"model": "scripted", "input": [output], "tools": TOOLS, "previous_response_id": first["id"]}
-    refused = httpx.post(f"{gateway.base_url}/responses", json=body, headers={"Authorization": "Bearer x"})
+    refused = httpx.post(f"{gateway.base_url}/responses", json=body, headers={"Authorization": "Bearer x"}, timeout=PATIENCE)
     assert refused.json()["error"]["code"] == "previous_response_not_found"
     create(socket, previous_response_id="resp_nope")
     (error,) = answer(socket)
     assert (error["status"], error["error"]["code"]) == (400, "previous_response_not_found")
     create(socket)
     kept = answer(socket)[-1]["response"]
-    assert httpx.get(f"{gateway.base_url}/responses/{kept['id']}", headers={"Authorization": "Bearer x"}).json() == kept
+    assert (
+        httpx.get(f"{gateway.base_url}/responses/{kept['id']}", headers={"Authorization": "Bearer x"}, timeout=PATIENCE).json()
+        == kept
+    )
 
 
 def test_a_warm_up_has_no_turn_and_can_be_referred_to(gateway: Gateway, socket: Any) -> None:
@@ -125,13 +130,13 @@ def test_a_warm_up_has_no_turn_and_can_be_referred_to(gateway: Gateway, socket: 
 
 def test_streams_run_side_by_side_and_each_in_order(socket: Any) -> None:
     create(socket, "slow", stream_id="slow")
-    while json.loads(socket.recv(timeout=10))["type"] != "response.output_text.delta":
+    while json.loads(socket.recv(timeout=PATIENCE))["type"] != "response.output_text.delta":
         pass
     create(socket, "hi", stream_id="quick")
     create(socket, "weather?", stream_id="quick", tools=TOOLS)
     seen = []
     while len([event for event in seen if event["type"] == "response.completed"]) < 2:
-        event = json.loads(socket.recv(timeout=10))
+        event = json.loads(socket.recv(timeout=PATIENCE))
         if event["stream_id"] == "quick":
             seen.append(event)
     kinds = [event["response"]["output"][0]["type"] for event in seen if event["type"] == "response.completed"]
@@ -168,9 +173,9 @@ def test_bad_messages(socket: Any, message: str, code: str | None, param: str | 
 
 def test_steering_gives_the_input_back(socket: Any) -> None:
     create(socket, "slow", stream_id="slow")
-    running = json.loads(socket.recv(timeout=10))["response"]["id"]
+    running = json.loads(socket.recv(timeout=PATIENCE))["response"]["id"]
     socket.send(json.dumps({"type": "response.steer", "previous_response_id": running, "input": "left, please"}))
-    while (event := json.loads(socket.recv(timeout=10)))["type"] != "response.steer.failed":
+    while (event := json.loads(socket.recv(timeout=PATIENCE)))["type"] != "response.steer.failed":
         assert event["stream_id"] == "slow"
     failed = ResponseSteerFailedEvent.model_validate(event)
     assert failed.error.code == "steering_not_supported"
@@ -178,7 +183,9 @@ def test_steering_gives_the_input_back(socket: Any) -> None:
 
 
 def test_a_conversation_goes_on_over_a_socket(gateway: Gateway, socket: Any) -> None:
-    made = httpx.post(f"{gateway.base_url}/conversations", json={}, headers={"Authorization": "Bearer x"}).json()
+    made = httpx.post(
+        f"{gateway.base_url}/conversations", json={}, headers={"Authorization": "Bearer x"}, timeout=PATIENCE
+    ).json()
     create(socket, "weather?", tools=TOOLS, conversation=made["id"])
     call = answer(socket)[-1]["response"]["output"][-1]
     output = {"type": "function_call_output", "call_id": call["call_id"], "output": "sunny"}
@@ -196,17 +203,17 @@ def test_a_failure_is_told_in_the_stream(socket: Any) -> None:
 def test_too_many_requests_at_once(socket: Any) -> None:
     for number in range(70):
         create(socket, "slow", stream_id=str(number))
-    while (event := json.loads(socket.recv(timeout=10)))["type"] != "error":
+    while (event := json.loads(socket.recv(timeout=PATIENCE)))["type"] != "error":
         pass
     assert event["error"]["code"] == "websocket_stream_limit_reached"
 
 
 def test_a_client_that_leaves_stops_its_generations(gateway: Gateway) -> None:
-    assert gateway.wait_until_idle(2.0)
+    assert gateway.wait_until_idle()
     url = f"{gateway.base_url}/responses".replace("http://", "ws://")
     with websockets.connect(url) as connection:
         create(connection, "slow", stream_id="a")
         create(connection, "slow", stream_id="b")
         while gateway.running() < 2:
-            connection.recv(timeout=10)
-    assert gateway.wait_until_idle(1.0)
+            connection.recv(timeout=PATIENCE)
+    assert gateway.wait_until_idle()

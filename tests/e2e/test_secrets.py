@@ -11,7 +11,7 @@ import yaml
 
 from tests.support.engines import engine_processes
 from tests.support.keys import issue
-from tests.support.server import wait_for
+from tests.support.server import PATIENCE, STARTING, wait_for
 from tests.support.tokenizers import byte_level
 
 ROOT = Path(__file__).parents[2]
@@ -43,17 +43,17 @@ def test_no_secret_comes_out_wherever_it_was_put_in(tmp_path: Path) -> None:
             environment = {**os.environ, "PYTHONPATH": str(ROOT)}
             process = subprocess.Popen(command, stdout=to_out, stderr=to_err, cwd=tmp_path, env=environment)
         try:
-            assert wait_for(lambda: "Listening" in out.read_text() or process.poll() is not None, 180)
+            assert wait_for(lambda: "Listening" in out.read_text() or process.poll() is not None, STARTING)
             found = re.search(r"Listening on (http://127\.0\.0\.1:\d+)", out.read_text())
             assert found, err.read_text()
             told = [talk(found[1], name, mine, status=200) for name in ("keyed", "proxied")]
             engine.kill()
             told += [talk(found[1], name, mine, status=503) for name in ("keyed", "proxied")]
-            told += [httpx.get(found[1] + path).text for path in PUBLIC]
-            told += [httpx.get(found[1] + path, headers={"x-api-key": mine}).text for path in GUARDED]
+            told += [httpx.get(found[1] + path, timeout=PATIENCE).text for path in PUBLIC]
+            told += [httpx.get(found[1] + path, headers={"x-api-key": mine}, timeout=PATIENCE).text for path in GUARDED]
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE)
     log = out.read_text() + err.read_text()
     assert '"engine": "http://127.0.0.1' in log, "the engine's address is told"
     for secret in (*SECRETS, mine):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.keys import guarded, issue
 from tests.support.planned import hermes_call
-from tests.support.server import Gateway, replay_model
+from tests.support.server import PATIENCE, Gateway, replay_model
 
 TURNS = [
     {"match": "call", "text": f"<think>\nWhich?\n</think>\n\n{hermes_call('f', {})}"},
@@ -70,7 +70,9 @@ def test_an_unknown_wire_is_refused(folder: Path) -> None:
 def test_other_protocols_know_no_such_points(gateway: Gateway, keys: dict[str, str]) -> None:
     body = {"model": "usual", "input": "hi"}
     answers = [
-        httpx.post(f"{gateway.base_url}/responses", json=body, headers={"x-api-key": keys[key]}).json()["output"]
+        httpx.post(f"{gateway.base_url}/responses", json=body, headers={"x-api-key": keys[key]}, timeout=PATIENCE).json()[
+            "output"
+        ]
         for key in ("modern", "old")
     ]
     assert [[item["type"] for item in output] for output in answers] == [["reasoning", "message"]] * 2

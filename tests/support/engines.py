@@ -14,9 +14,8 @@ from typing import Any
 import httpx
 
 from tests.support.engine import Script, Told
-from tests.support.server import wait_for
+from tests.support.server import PATIENCE, wait_for
 
-PATIENCE = 60.0
 ROOT = Path(__file__).parents[2]
 
 
@@ -36,7 +35,7 @@ class EngineProcess:
         self._script = replace(self._script, **changes)
         command = [sys.executable, "-m", "tests.support.engine", str(self.port), json.dumps(asdict(self._script))]
         self._process = subprocess.Popen(command, cwd=ROOT)
-        assert wait_for(self._answers, PATIENCE), "the engine did not start"
+        assert wait_for(self._answers), "the engine did not start"
 
     def play(self, **changes: Any) -> None:
         """Go on with another script."""

@@ -14,10 +14,9 @@ from typing import Any
 import httpx
 import yaml
 
-from tests.support.server import wait_for
+from tests.support.server import PATIENCE, wait_for
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60.0
 
 
 class GatewayProcess:
@@ -49,7 +48,7 @@ class GatewayProcess:
                 found += float(sample[2])
         return found
 
-    def idle(self, seconds: float = 5.0) -> bool:
+    def idle(self, seconds: float = PATIENCE) -> bool:
         """Whether no request runs or waits any more, within this time."""
         names = ("toolwire_requests_running", "toolwire_replica_requests_running", "toolwire_queue_requests_waiting")
         return wait_for(lambda: not any(self.metric(name) for name in names), seconds)

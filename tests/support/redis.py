@@ -25,7 +25,7 @@ def redis_server(port: int | None = None, *, folder: Path | None = None) -> Iter
     command = [PROGRAM, *(word for name, value in options.items() for word in (f"--{name}", str(value)))]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            assert wait_for(lambda: _listens(port), 10.0), "redis-server did not start"
+            assert wait_for(lambda: _listens(port)), "redis-server did not start"
             yield f"redis://127.0.0.1:{port}/0"
         finally:
             process.terminate() if folder is None else process.kill()

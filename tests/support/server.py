@@ -15,9 +15,14 @@ import uvicorn
 from gateway.app import Application, create_app
 from gateway.settings import Settings
 
-PATIENCE = 30.0
+PATIENCE = 60.0
+"""Seconds for what takes none on an idle machine; what must not happen at all takes longer than this."""
 STARTING = 180.0
 """Seconds for the gateway to start: on a machine with much else to do, a model's template alone takes some."""
+
+
+SLOW_TURN: dict[str, Any] = {"match": "slow", "pieces": ["word "] * 10_000, "delay_ms": 25}
+"""A turn that ends by itself long after everybody's patience: whatever of it ends sooner was stopped."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,12 @@ class Gateway:
         samples = [sample for metric in self.app.house.metrics.running.collect() for sample in metric.samples]
         return sum(sample.value for sample in samples)
 
-    def wait_until_idle(self, seconds: float) -> bool:
+    def wait_until_idle(self, seconds: float = PATIENCE) -> bool:
         """Whether all generations end within this time."""
         return wait_for(lambda: self.running() == 0, seconds)
 
 
-def wait_for(condition: Any, seconds: float) -> bool:
+def wait_for(condition: Any, seconds: float = PATIENCE) -> bool:
     """Whether the condition becomes true within this time."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -62,5 +62,5 @@ def site(shared: Site) -> Iterator[Site]:
     yield shared
     for engine in shared.engines:
         engine.revive()
-    assert wait_for(shared.all_in, 20), shared.gateway.ready().text
+    assert wait_for(shared.all_in), shared.gateway.ready().text
     assert shared.gateway.idle(), "a request is still there"

@@ -14,7 +14,7 @@ from tests.e2e.faults.conftest import Site, entry
 from tests.e2e.faults.sockets import Conversation
 from tests.support.engines import EngineProcess, engine_processes
 from tests.support.process import GatewayProcess, gateway_process
-from tests.support.server import wait_for
+from tests.support.server import PATIENCE, wait_for
 
 STOPPING = "server_stopping"
 
@@ -37,21 +37,21 @@ def site(tmp_path: Path, engine: EngineProcess, request: pytest.FixtureRequest) 
 @pytest.mark.parametrize("site", [60], indirect=True)
 def test_running_answers_end_and_nothing_new_begins(site: Site, engine: EngineProcess) -> None:
     gateway = site.gateway
-    engine.play(pieces=["word "] * 4, delay=1.0)
+    engine.play(pieces=["word "] * 4, delay=2.0)
     running = begun([*(partial(ask, gateway.url, path) for path in PATHS), partial(ask, gateway.url, stream=False)])
     conversation = Conversation(gateway.url)
-    assert wait_for(lambda: engine.running() == 5, 20)
+    assert wait_for(lambda: engine.running() == 5)
     gateway.signal()
-    assert wait_for(lambda: gateway.ready().status_code == 503, 5)
+    assert wait_for(lambda: gateway.ready().status_code == 503)
     assert gateway.ready().json()["status"] == "stopping"
-    assert httpx.get(f"{gateway.url}/health").status_code == 200
+    assert httpx.get(f"{gateway.url}/health", timeout=PATIENCE).status_code == 200
     refused = gateway.post({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, STOPPING)
     assert refused.headers["connection"] == "close"
     assert (refused.headers["retry-after"], refused.headers["x-should-retry"]) == ("1", "true")
     conversation.create()
     assert outcomes(ended(running)) == {"whole": 4}
-    assert gateway.ended(20) == 0
+    assert gateway.ended(PATIENCE) == 0
     conversation.end()
     assert conversation.types.count("response.completed") == 1
     assert conversation.last["error"]["code"] == STOPPING, "the second request on the connection"
@@ -65,15 +65,15 @@ def test_whoever_is_left_is_told_in_the_words_of_the_protocol(site: Site, engine
     streams = begun([partial(ask, gateway.url, path) for path in PATHS])
     whole = begun([partial(ask, gateway.url, path, stream=False) for path in PATHS])
     conversation = Conversation(gateway.url)
-    assert wait_for(lambda: engine.running() == 7 and "response.output_text.delta" in conversation.types, 20)
+    assert wait_for(lambda: engine.running() == 7 and "response.output_text.delta" in conversation.types)
     gateway.signal()
     seen = ended(streams)
     assert outcomes(seen) == {"told": 3}, seen
     assert all("stopped before the answer was complete" in one.text for one in seen)
     assert {(one.outcome, one.status) for one in ended(whole)} == {("refused", 503)}
     assert conversation.end() == "response.failed"
-    assert gateway.ended(20) == 0
-    assert wait_for(lambda: engine.running() == 0, 5)
+    assert gateway.ended(PATIENCE) == 0
+    assert wait_for(lambda: engine.running() == 0)
     assert "Traceback" not in gateway.log.read_text()
 
 
@@ -82,13 +82,13 @@ def test_a_second_signal_ends_all_at_once(site: Site, engine: EngineProcess) -> 
     gateway = site.gateway
     engine.play(pieces=["word "] * 4, delay=300)
     running = begun([partial(ask, gateway.url)])
-    assert wait_for(lambda: engine.running() == 1, 20)
+    assert wait_for(lambda: engine.running() == 1)
     gateway.signal()
     assert gateway.ended(1) is None
     gateway.signal(signal.SIGINT)
-    assert gateway.ended(20) == 0
+    assert gateway.ended(PATIENCE) == 0
     assert ended(running)[0].outcome in ("cut", "told")
-    assert wait_for(lambda: engine.running() == 0, 5)
+    assert wait_for(lambda: engine.running() == 0)
 
 
 @pytest.mark.faults
@@ -114,7 +114,7 @@ def test_gateways_are_restarted_one_after_the_other_under_load(tmp_path: Path, e
             old = gateways[place]
             time.sleep(1)
             old.signal()
-            assert old.ended(60) == 0
+            assert old.ended(90) == 0
             gateways[place] = GatewayProcess(tmp_path, settings)
         seen = load.stop()
     finally:

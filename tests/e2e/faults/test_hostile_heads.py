@@ -113,7 +113,7 @@ def hasty() -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off", http=kind))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    assert wait_for(lambda: server.started, 30)
+    assert wait_for(lambda: server.started)
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join(30)

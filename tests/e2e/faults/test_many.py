@@ -73,7 +73,7 @@ def test_a_thousand_streams_and_nothing_left(site: Site) -> None:
     files, memory = site.gateway.files(), site.gateway.memory()
     for _ in range(3):
         assert a_round(site, leaving=5) == {"whole": STREAMS * 4 // 5, "left": STREAMS // 5}
-        assert wait_for(lambda: site.running() == 0, 30)
+        assert wait_for(lambda: site.running() == 0)
     assert site.gateway.files() <= files + 5
     assert site.gateway.memory() - memory < 40 * MEGABYTE, f"{(site.gateway.memory() - memory) / MEGABYTE:.0f} MB more"
     assert site.gateway.metric("process_open_fds") <= files + 5

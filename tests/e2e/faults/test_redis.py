@@ -28,11 +28,11 @@ def test_redis_dies_and_comes_back(tmp_path: Path) -> None:
         with redis_server(folder=tmp_path) as url:  # which is killed
             gateway = stack.enter_context(gateway_process(tmp_path, settings(tmp_path, engines, url)))
             load = Background(partial(ask, gateway.url, key=key), clients=4)
-            assert wait_for(lambda: len(load.seen) > 5, 30)
+            assert wait_for(lambda: len(load.seen) > 5)
             assert uncounted(gateway) == 0
-        assert wait_for(lambda: uncounted(gateway) > 5, 30), "the gateway counts for itself"
+        assert wait_for(lambda: uncounted(gateway) > 5), "the gateway counts for itself"
         stack.enter_context(redis_server(urlsplit(url).port, folder=tmp_path))
-        assert wait_for(lambda: counts_again(gateway, load), 30)
+        assert wait_for(lambda: counts_again(gateway, load))
         seen = load.stop()
     assert outcomes(seen) == {"whole": len(seen)}
     assert max(one.seconds for one in seen) < 20
@@ -52,5 +52,5 @@ def uncounted(gateway: GatewayProcess) -> float:
 def counts_again(gateway: GatewayProcess, load: Background) -> bool:
     """Whether some requests pass and Redis is asked for all of them."""
     before, seen = uncounted(gateway), len(load.seen)
-    assert wait_for(lambda: len(load.seen) > seen + 8, 30)
+    assert wait_for(lambda: len(load.seen) > seen + 8)
     return uncounted(gateway) == before

@@ -26,9 +26,9 @@ def test_a_replica_that_is_killed_before_a_request(site: Site, stream: bool) -> 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 def test_a_replica_that_is_killed_while_its_requests_wait_for_their_first_piece(site: Site, stream: bool) -> None:
-    site.engines[0].play(first_delay=60)
+    site.engines[0].play(first_delay=300)
     waiting = begun(several(site, 12, stream=stream))
-    assert wait_for(lambda: site.engines[0].running() >= 2, 10)
+    assert wait_for(lambda: site.engines[0].running() >= 2)
     site.engines[0].kill()
     assert outcomes(ended(waiting)) == {"whole": 12}
 
@@ -38,7 +38,7 @@ def test_a_replica_that_is_killed_in_the_middle_of_streams(site: Site) -> None:
     for engine in site.engines:
         engine.play(**SLOW)
     running = begun(several(site, 12))
-    assert wait_for(lambda: site.running() == 12, 20)
+    assert wait_for(lambda: site.running() == 12)
     hit = site.engines[0].running()
     time.sleep(0.3)
     site.engines[0].kill()
@@ -53,7 +53,7 @@ def test_whole_answers_are_taken_again_when_their_replica_is_killed(site: Site) 
     for engine in site.engines:
         engine.play(**SLOW)
     running = begun([partial(ask, site.gateway.url, PATHS[number % 3], stream=False, text=f"{number}") for number in range(12)])
-    assert wait_for(lambda: site.running() == 12, 20)
+    assert wait_for(lambda: site.running() == 12)
     assert site.engines[0].running() > 0
     time.sleep(0.3)
     site.engines[0].kill()
@@ -67,7 +67,7 @@ def test_a_replica_that_freezes(site: Site) -> None:
     """Nothing arrives, and no connection breaks: those without a first piece are answered elsewhere, the others are told."""
     site.engines[0].play(pieces=["word "] * 3, delay=60)
     with_pieces = begun(several(site, 12))
-    assert wait_for(lambda: site.engines[0].running() >= 2 and site.engines[1].running() == 0, 20)
+    assert wait_for(lambda: site.engines[0].running() >= 2 and site.engines[1].running() == 0)
     hit = site.engines[0].running()
     site.engines[0].freeze()
     began = time.monotonic()
@@ -95,7 +95,7 @@ def test_all_replicas_are_restarted_one_after_the_other_under_load(site: Site) -
     for engine in site.engines:
         engine.kill()
         engine.start()
-        assert wait_for(site.all_in, 20)
+        assert wait_for(site.all_in)
     seen = outcomes(load.stop())
     assert seen.pop("whole") > 10
     assert set(seen) <= {"told"}, "nothing was refused, and nothing was cut without a word"
@@ -106,18 +106,18 @@ def test_when_all_are_gone_for_a_moment_requests_wait(site: Site) -> None:
     for engine in site.engines:
         engine.kill()
     waiting = begun(several(site, 4))
-    assert wait_for(lambda: site.gateway.metric("toolwire_queue_requests_waiting") == 4, 20)
+    assert wait_for(lambda: site.gateway.metric("toolwire_queue_requests_waiting") == 4)
     site.engines[1].start()
     assert outcomes(ended(waiting)) == {"whole": 4}
 
 
 def test_a_client_that_leaves_while_its_request_is_moved(site: Site) -> None:
     for engine in site.engines:
-        engine.play(first_delay=60)
+        engine.play(first_delay=300)
     with Caller(site.gateway.url):
-        assert wait_for(lambda: site.running() == 1, 10)
+        assert wait_for(lambda: site.running() == 1)
         (busy,) = [engine for engine in site.engines if engine.running()]
         (other,) = [engine for engine in site.engines if engine is not busy]
         busy.kill()
-        assert wait_for(lambda: other.running() == 1, 10)
-    assert wait_for(lambda: other.running() == 0, 5)
+        assert wait_for(lambda: other.running() == 1)
+    assert wait_for(lambda: other.running() == 0)

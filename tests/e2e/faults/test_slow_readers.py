@@ -30,7 +30,7 @@ def test_slow_readers(impatient: Site) -> None:
     engine.play(**LONG)
     before, files = gateway.memory(), gateway.files()
     callers = [Caller(gateway.url, path, narrow=True) for path in (*PATHS, *PATHS)]
-    assert wait_for(lambda: engine.told().asked == 6, 30)
+    assert wait_for(lambda: engine.told().asked == 6)
     most = 0
 
     def over() -> bool:
@@ -38,10 +38,10 @@ def test_slow_readers(impatient: Site) -> None:
         most = max(most, gateway.memory())
         return engine.told().left == 6
 
-    assert wait_for(over, 40), "they were not given up"
+    assert wait_for(over), "they were not given up"
     assert gateway.idle()
     assert most - before < 100 * MEGABYTE, "240 megabytes were to be sent"
-    assert wait_for(lambda: gateway.files() <= files + 1, 10), "a connection is still open"
+    assert wait_for(lambda: gateway.files() <= files + 1), "a connection is still open"
     assert "took nothing for 2 s" in gateway.log.read_text()
     for caller in callers:
         caller.hang_up()
@@ -62,8 +62,8 @@ def test_a_websocket_that_is_not_read(impatient: Site) -> None:
     engine.play(**LONG)
     before, files = engine.told().left, gateway.files()
     conversation = Conversation(gateway.url, reads=False)
-    assert wait_for(lambda: engine.told().left == before + 1, 40)
-    assert wait_for(lambda: gateway.files() <= files, 10), "the connection is still open"
+    assert wait_for(lambda: engine.told().left == before + 1)
+    assert wait_for(lambda: gateway.files() <= files), "the connection is still open"
     conversation.hang_up()
 
 
@@ -72,5 +72,5 @@ def test_a_whole_answer_waits_for_nobody_either(impatient: Site) -> None:
     engine.play(**LONG)
     files = gateway.files()
     with Caller(gateway.url, stream=False, narrow=True):
-        assert wait_for(lambda: engine.told().running == 0 and gateway.idle(), 30)
-        assert wait_for(lambda: gateway.files() <= files + 1, 20), "the connection is still open"
+        assert wait_for(lambda: engine.told().running == 0 and gateway.idle())
+        assert wait_for(lambda: gateway.files() <= files + 1), "the connection is still open"

@@ -12,7 +12,7 @@ from gateway.errors import BackendUnavailable
 from gateway.settings import VllmModel
 from tests.support.engine import playing
 from tests.support.engines import engine_processes
-from tests.support.server import serving, wait_for
+from tests.support.server import PATIENCE, serving, wait_for
 from tests.support.tokenizers import byte_level
 
 NOBODY = "http://127.0.0.1:9"
@@ -60,18 +60,20 @@ def test_ready_tells_of_each_replica(tmp_path: Path) -> None:
     with engine_processes(1, root=str(byte_level(tmp_path / "tokenizer")), constraints="unnamed") as (engine,):
         model = entry([engine.url, NOBODY], pool={"health": {"interval": 0.2}})
         with serving({"models": [model]}) as gateway:
-            told = httpx.get(f"{gateway.url}/ready").json()
+            told = httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).json()
             first, second = told["replicas"]["m"]
             assert (told["status"], told["models"]) == ("ready", {"m": "ready"})
             assert (first["url"], first["state"], first["running"], first["version"]) == (engine.url, "ready", 0, "0.32.0")
             assert "--structured-outputs-config" in first["warnings"][0]
             assert "not" in second["state"], "it cannot be reached, or does not answer"
-            numbers = httpx.get(f"{gateway.url}/metrics").text
+            numbers = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text
             assert f'toolwire_replica_up{{model="m",replica="{engine.url}"}} 1.0' in numbers
             assert f'toolwire_replica_up{{model="m",replica="{NOBODY}"}} 0.0' in numbers
             assert gateway.post({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).status_code == 200
             engine.kill()
-            assert wait_for(lambda: httpx.get(f"{gateway.url}/ready").status_code == 503, 10)
-            gone = httpx.get(f"{gateway.url}/ready").json()
+            assert wait_for(lambda: httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).status_code == 503)
+            gone = httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).json()
             assert gone["models"] == {"m": "its engine does not answer"}
-            assert wait_for(lambda: "does not answer /health" in str(httpx.get(f"{gateway.url}/ready").json()["replicas"]), 10)
+            assert wait_for(
+                lambda: "does not answer /health" in str(httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).json()["replicas"])
+            )

@@ -15,7 +15,7 @@ import yaml
 from gateway.cli.keys import WIRES
 from gateway.settings import Wire, hash_of, new_secret, read_keys
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import replay_model
+from tests.support.server import PATIENCE, STARTING, replay_model, wait_for
 
 ROOT = str(Path(__file__).parents[3])
 ENVIRONMENT = {**os.environ, "PYTHONPATH": ROOT}
@@ -108,16 +108,14 @@ def test_keys_are_in_no_log(tmp_path: Path) -> None:
     with out.open("w") as to_out, err.open("w") as to_err:
         process = subprocess.Popen(command, stdout=to_out, stderr=to_err, cwd=tmp_path, env=ENVIRONMENT)
     try:
-        from tests.support.server import wait_for
-
-        assert wait_for(lambda: "Listening" in out.read_text() or process.poll() is not None, 30)
+        assert wait_for(lambda: "Listening" in out.read_text() or process.poll() is not None, STARTING)
         found = re.search(r"http://\S+/v1", out.read_text())
         assert found, err.read_text()
         body = {"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}
         for header in ("authorization", "x-api-key", "api-key"):
             for secret, status in ((good, 200), (wrong, 401)):
                 value = f"Bearer {secret}" if header == "authorization" else secret
-                answer = httpx.post(f"{found[0]}/chat/completions", json=body, headers={header: value})
+                answer = httpx.post(f"{found[0]}/chat/completions", json=body, headers={header: value}, timeout=PATIENCE)
                 assert answer.status_code == status
                 assert secret not in answer.text
     finally:

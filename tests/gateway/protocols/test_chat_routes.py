@@ -8,12 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.server import Gateway, replay_model, serving, wait_for
+from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving, wait_for
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>'
-SLOW = ["word "] * 400
 TURNS = [
-    {"match": "slow", "pieces": SLOW, "delay_ms": 25},
+    SLOW_TURN,
     {"match": "call", "text": CALL},
     {"match": None, "text": "Hello!"},
 ]
@@ -110,14 +109,14 @@ def test_a_body_sent_in_chunks_without_a_length_is_bounded_too(gateway: Gateway)
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_other_methods(gateway: Gateway, method: str) -> None:
-    answer = httpx.request(method, f"{gateway.base_url}/chat/completions")
+    answer = httpx.request(method, f"{gateway.base_url}/chat/completions", timeout=PATIENCE)
     assert answer.status_code == 405
     assert answer.headers["allow"] == "POST"
     assert answer.json()["error"]["code"] == "method_not_allowed"
 
 
 def test_the_path_without_v1_answers_too(gateway: Gateway) -> None:
-    assert httpx.post(f"{gateway.url}/chat/completions", json=request()).status_code == 200
+    assert httpx.post(f"{gateway.url}/chat/completions", json=request(), timeout=PATIENCE).status_code == 200
 
 
 def test_a_stream(gateway: Gateway) -> None:
@@ -159,9 +158,9 @@ def test_a_client_that_goes_away_stops_the_generation(gateway: Gateway, stream: 
         client.sendall(head.encode() + body)
         if stream:
             assert b"200 OK" in client.recv(1000)
-        assert wait_for(lambda: gateway.running() == 1, 5.0)
+        assert wait_for(lambda: gateway.running() == 1)
         assert not gateway.wait_until_idle(0.3)
-    assert gateway.wait_until_idle(1.0)
+    assert gateway.wait_until_idle()
 
 
 def test_a_client_that_goes_away_while_it_sends_is_no_error(gateway: Gateway, caplog: pytest.LogCaptureFixture) -> None:

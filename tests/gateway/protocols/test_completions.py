@@ -8,12 +8,12 @@ import httpx
 import openai
 import pytest
 
-from tests.support.server import PATIENCE, Gateway, replay_model, serving
+from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving, wait_for
 
 TURNS = [
     {"match": "weather", "pieces": ["It ", "is ", "sunny", "."]},
     {"match": "call", "text": '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'},
-    {"match": "slow", "pieces": ["word "] * 2000, "delay_ms": 25},
+    SLOW_TURN,
     {"match": None, "pieces": ["Hello", " 👋!"]},
 ]
 
@@ -147,13 +147,13 @@ def test_fields_without_effect_are_named(gateway: Gateway) -> None:
 
 
 def test_tokens_are_counted_and_a_stream_that_is_left_stops(gateway: Gateway) -> None:
-    body = {"model": "scripted", "prompt": "slow", "max_tokens": 2000, "stream": True}
-    with httpx.stream("POST", f"{gateway.base_url}/completions", json=body) as answer:
+    body = {"model": "scripted", "prompt": "slow", "max_tokens": 10_000, "stream": True}
+    with httpx.stream("POST", f"{gateway.base_url}/completions", json=body, timeout=PATIENCE) as answer:
         lines = answer.iter_lines()
         first = next(lines)
         assert json.loads(first.removeprefix("data: "))["choices"][0]["text"] == "word "
-        assert gateway.running() == 1
-    assert gateway.wait_until_idle(10.0)
-    text = httpx.get(f"{gateway.url}/metrics").text
+        assert wait_for(lambda: gateway.running() == 1)
+    assert gateway.wait_until_idle()
+    text = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text
     line = next(line for line in text.splitlines() if 'tokens_total{kind="completion",model="scripted"}' in line)
     assert float(line.split()[-1]) > 0

@@ -60,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
-        words = ["word"] * 400 if body["prompt"] == "slow" else ["Hel", "lo"]
+        words = ["word"] * 10_000 if body["prompt"] == "slow" else ["Hel", "lo"]
         try:
             for text in words:
                 self._event({"choices": [{"index": 0, "text": text, "finish_reason": None}], "usage": None})
@@ -156,7 +156,7 @@ def test_embeddings(client: openai.OpenAI, engine: Engine) -> None:
 
 def test_tokens_are_accounted_for(gateway: Gateway) -> None:
     def spent(kind: str) -> float:
-        text = httpx.get(f"{gateway.url}/metrics").text
+        text = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text
         line = next((line for line in text.splitlines() if f'tokens_total{{kind="{kind}",model="mine"}}' in line), "0")
         return float(line.split()[-1])
 
@@ -216,7 +216,7 @@ def test_a_client_that_goes_away_stops_the_engine(gateway: Gateway, engine: Engi
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(head.encode() + body)
         assert b"200 OK" in connection.recv(1000)
-        assert wait_for(lambda: gateway.running() == 1, 5.0)
+        assert wait_for(lambda: gateway.running() == 1)
         assert not engine.left.is_set()
-    assert engine.left.wait(1.0)
-    assert gateway.wait_until_idle(1.0)
+    assert engine.left.wait(PATIENCE)
+    assert gateway.wait_until_idle()

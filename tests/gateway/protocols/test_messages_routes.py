@@ -17,12 +17,12 @@ from gateway.protocols.messages.encode import PING
 from gateway.protocols.messages.refusal import error_body, status_of
 from gateway.protocols.messages.routes import Messages
 from gateway.settings import Settings
-from tests.support.server import PATIENCE, Gateway, replay_model, serving, wait_for
+from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving, wait_for
 from tests.support.tokenizers import byte_level
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>'
 TURNS = [
-    {"match": "slow", "pieces": ["word "] * 400, "delay_ms": 25},
+    SLOW_TURN,
     {"match": "call", "text": CALL},
     {"match": None, "text": "Hello!"},
 ]
@@ -75,7 +75,7 @@ def test_bad_input_is_a_clear_4xx_and_the_server_goes_on(gateway: Gateway, name:
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens"])
 def test_other_methods(gateway: Gateway, method: str, path: str) -> None:
-    answer = httpx.request(method, gateway.url + path)
+    answer = httpx.request(method, gateway.url + path, timeout=PATIENCE)
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert answer.json()["error"]["type"] == "invalid_request_error"
 
@@ -125,9 +125,9 @@ def test_a_client_that_goes_away_stops_the_generation(gateway: Gateway, stream: 
         client.sendall(head.encode() + body)
         if stream:
             assert b"200 OK" in client.recv(1000)
-        assert wait_for(lambda: gateway.running() == 1, 5.0)
+        assert wait_for(lambda: gateway.running() == 1)
         assert not gateway.wait_until_idle(0.3)
-    assert gateway.wait_until_idle(1.0)
+    assert gateway.wait_until_idle()
 
 
 @pytest.mark.parametrize("stream", [False, True])

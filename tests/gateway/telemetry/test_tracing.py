@@ -20,7 +20,7 @@ from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.otlp_metrics import open_metrics_sender
 from gateway.telemetry.tracing import open_tracing
 from tests.support.planned import hermes_call
-from tests.support.server import replay_model, serving, wait_for
+from tests.support.server import PATIENCE, replay_model, serving, wait_for
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TURNS = [{"match": "call", "text": hermes_call()}, {"match": None, "text": "Hello!"}]
@@ -106,7 +106,7 @@ def test_a_streamed_request_reaches_the_collector(
         headers = {"traceparent": f"00-{TRACE}-{PARENT}-01", "x-request-id": "mine-7"}
         answer = gateway.post(body, headers=headers)
         gateway.post({"model": "unknown", "messages": [{"role": "user", "content": "x"}]}, headers=headers)
-        assert httpx.get(f"{gateway.url}/health").status_code == 200
+        assert httpx.get(f"{gateway.url}/health", timeout=PATIENCE).status_code == 200
     first = json.loads(answer.text.split("\n\n")[0].removeprefix("data: "))
     assert set(collector.paths) == {"/v1/traces", "/v1/metrics"}
     spans = collector.spans()
@@ -130,7 +130,7 @@ def test_other_protocols_tell_their_ids_too(tmp_path: Path, collector: Collector
     settings = {"models": [replay_model(tmp_path, TURNS)], "telemetry": {"otlp_endpoint": collector.url, "capture_content": True}}
     with serving(settings) as gateway:
         asked = {"input": "hi"} if path == "/v1/responses" else {"messages": [{"role": "user", "content": "hi"}], "max_tokens": 9}
-        answer = httpx.post(gateway.url + path, json={"model": "scripted", **asked}).json()
+        answer = httpx.post(gateway.url + path, json={"model": "scripted", **asked}, timeout=PATIENCE).json()
     spans = collector.spans()
     told = _values(spans["chat scripted"].attributes)
     assert told["gen_ai.response.id"] == answer["id"]
@@ -173,7 +173,7 @@ def test_metrics_reach_the_collector_as_prometheus_has_them(tmp_path: Path, coll
         for text in ("call", "hi"):
             gateway.post({"model": "scripted", "messages": [{"role": "user", "content": text}], "tools": [TOOL]})
         began = len(collector.paths)
-        assert wait_for(lambda: len(collector.paths) > began + 1, 10), "they are sent again and again"
+        assert wait_for(lambda: len(collector.paths) > began + 1), "they are sent again and again"
         registry = gateway.app.house.metrics.registry
         seconds = registry.get_sample_value("gen_ai_server_request_duration_seconds_sum", GENERATION | {"error_type": ""})
     assert set(collector.paths) == {"/v1/metrics"}
