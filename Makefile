@@ -66,7 +66,7 @@ test-deploy: $(VENV)/.dev ## check the files in deploy/ with the tools that read
 test-clients: $(VENV)/.dev ## run the official clients and the frameworks against the gateway (installs them once)
 	@$(call clients,sdks,$(CLIENTS)/test_sdks.py)
 
-test-clients-all: $(VENV)/.dev ## also run the coding agents, such as Codex and Claude Code (installs them once)
+test-clients-all: $(VENV)/.dev ## also run more frameworks and the coding agents, such as Codex (installs them once)
 	@$(call clients,sdks frameworks agents,$(CLIENTS))
 
 check: format-check lint types contracts test ## everything that must hold before a change lands
