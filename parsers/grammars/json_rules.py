@@ -5,7 +5,8 @@ no others unless its schema says so: that is what those who write schemas for mo
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from ..errors import ConstraintError
@@ -118,7 +119,7 @@ class JsonRules:
         for keyword in ("anyOf", "oneOf"):
             if isinstance(node.get(keyword), list):
                 return self._alternatives(node[keyword], keyword, path)
-        return self._any_of(((lambda kind=kind: self._typed(node, kind, path)) for kind in types_of(node)), path)
+        return self._any_of((partial(self._typed, node, kind, path) for kind in types_of(node)), path)
 
     def _listed(self, node: Mapping[str, Any], values: list[Any], path: Path) -> str:
         self.leave(path, (key for keys in KEYWORDS.values() for key in keys if key in node))
@@ -131,10 +132,9 @@ class JsonRules:
     def _alternatives(self, branches: list[Any], keyword: str, path: Path) -> str:
         if keyword == "oneOf" and not exclusive(branches, self._root):
             self.left.append((*path, keyword))
-        ways = [(lambda at=at, each=each: self.value(each, (*path, keyword, at))) for at, each in enumerate(branches)]
-        return self._any_of(ways, path)
+        return self._any_of((partial(self.value, each, (*path, keyword, at)) for at, each in enumerate(branches)), path)
 
-    def _any_of(self, ways: Iterable[Any], path: Path) -> str:
+    def _any_of(self, ways: Iterable[Callable[[], str]], path: Path) -> str:
         """Those of the ways that some value satisfies."""
         found, reason = [], Never("it allows no type", path)
         for way in ways:
