@@ -101,7 +101,7 @@ class Thought:
     @property
     def text(self) -> Text:
         """The reasoning itself."""
-        return Text(shortest((*self.closers, *self.starts, *self.excludes)))
+        return Text(shortest(map(_told_early, (*self.closers, *self.starts, *self.excludes))))
 
     @property
     def closer(self) -> "Shape":
@@ -109,6 +109,13 @@ class Thought:
         return one_of(*(Const(closer + self.after) for closer in self.closers))
 
 
+def _told_early(marker: str) -> str:
+    """The beginning of a control token's text that occurs in no reasoning: each character more takes engines 20 ms to prepare."""
+    return marker[:CONTROL] if marker.startswith("<|") else marker
+
+
+CONTROL = 6
+"""So many characters of it tell `<|channel|>` from all that is no control token."""
 Shape = Const | Json | Text | Pattern | Key | All | OneOf | Maybe | Several | Watched | Thought
 EMPTY = All(())
 
