@@ -80,7 +80,7 @@ def _ask(client: httpx.Client, family: str, offered: Sequence[dict[str, Any]], c
 
 def _offered(number: int, mark: str) -> list[dict[str, Any]]:
     """So many tools, under names that no other measurement uses, so that nothing of them is known yet."""
-    samples = tools.chosen(number)[:number]
+    samples = tools.corpus() or tools.written()
     named = [(f"{sample.name[:40]}_{mark}", sample) for sample in itertools.islice(itertools.cycle(samples), number)]
     return [
         {"type": "function", "function": {"name": f"{name}_{at}", "description": sample.description, "parameters": sample.schema}}

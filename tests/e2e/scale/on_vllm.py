@@ -16,7 +16,7 @@ LONGEST = 1024
 LEAST_FREE = 96
 """Tokens before which a free turn does not end: time enough for the bias to begin a call."""
 AT_ONCE = 12
-TIME_BOX = 240.0
+TIME_BOX = 600.0
 
 
 @contextmanager
