@@ -16,7 +16,7 @@ from tests.e2e.scale.report import Report
 from tests.e2e.scale.sending import Target, send_all
 from tests.e2e.scale.vocabulary import FAMILIES
 
-ROUNDS = 2
+ROUNDS = 1
 """Requests of each kind to each family."""
 REQUESTS = ROUNDS * len(KINDS) * len(FAMILIES)
 MOST_UNFINISHED = 0.1
