@@ -6,7 +6,7 @@ from .ebnf_text import NOTHING, PLAIN, characters, quoted, repeated, row
 from .regexes import ANY, Ranges, without
 from .rules import Rules
 
-MOST_LEAST = 16
+MOST_LEAST = 8
 """The longest least length that is counted: each character takes an engine some 50 ms to prepare."""
 MOST_COUNTED, MOST_COUNTED_IN_JSON = 16, 5
 """The longest length that is counted like that; such short texts hold nothing that JSON escapes."""
