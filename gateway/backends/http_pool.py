@@ -35,6 +35,7 @@ class HttpPool:
         self._fixed = _lines({"host": parts.netloc.rpartition("@")[2], **basic, **headers})
         self._connect, self._silence = connect, silence
         self._idle: deque[tuple[float, HttpConnection]] = deque()
+        self._sweep: asyncio.TimerHandle | None = None
         self._tls: ssl.SSLContext | None = None
 
     async def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HttpConnection:
@@ -52,15 +53,20 @@ class HttpPool:
 
     def give_back(self, connection: HttpConnection) -> None:
         """The answer is over, or nobody wants it any more: then the connection is closed, which makes the engine stop."""
-        if connection.usable:
-            self._idle.append((time.monotonic(), connection))
-        else:
+        if not connection.usable:
             connection.close()
+            return
+        self._idle.append((time.monotonic(), connection))
+        if self._sweep is None:
+            self._sweep = asyncio.get_running_loop().call_later(KEPT, self._let_go)
 
     def close(self) -> None:
         """Close the connections that nobody uses."""
         while self._idle:
             self._idle.pop()[1].close()
+        if self._sweep is not None:
+            self._sweep.cancel()
+            self._sweep = None
 
     async def _answered(self, connection: HttpConnection, request: bytes) -> HttpConnection:
         connection.ask(request)
@@ -73,14 +79,19 @@ class HttpPool:
 
     def _kept(self) -> HttpConnection | None:
         """The connection that was used last, so that those which are not needed any more grow old."""
-        oldest = time.monotonic() - KEPT
-        while self._idle and (self._idle[0][0] < oldest or not self._idle[0][1].usable):
-            self._idle.popleft()[1].close()
         while self._idle:
-            connection = self._idle.pop()[1]
-            if connection.usable:
+            since, connection = self._idle.pop()
+            if connection.usable and time.monotonic() - since < KEPT:
                 return connection
+            connection.close()
         return None
+
+    def _let_go(self) -> None:
+        """Close those that nobody has used for a while."""
+        oldest = time.monotonic() - KEPT
+        while self._idle and self._idle[0][0] <= oldest:
+            self._idle.popleft()[1].close()
+        self._sweep = asyncio.get_running_loop().call_later(KEPT / 4, self._let_go) if self._idle else None
 
     async def _opened(self) -> HttpConnection:
         if self._secure and self._tls is None:
