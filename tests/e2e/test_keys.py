@@ -184,16 +184,16 @@ def test_a_websocket_needs_a_key_too_and_loses_it_when_it_is_revoked(tmp_path: P
         assert b"provide an API key" in refused.value.response.body
         with connect(url, additional_headers={"Authorization": f"Bearer {secret}"}, proxy=None) as socket:
             socket.send(ask)
-            while (event := json.loads(socket.recv(10)))["type"] != "response.completed":
+            while (event := json.loads(socket.recv(PATIENCE)))["type"] != "response.completed":
                 assert event["type"] != "error"
             socket.send(json.dumps({"type": "response.create", "model": "scripted", "input": "hi"}))
-            event = json.loads(socket.recv(10))
+            event = json.loads(socket.recv(PATIENCE))
             assert (event["status"], event["error"]["code"]) == (403, "model_not_allowed")
             (tmp_path / "keys.jsonl").write_text("", encoding="utf-8")
             time.sleep(1.1)
             socket.send(ask)
             with pytest.raises(ConnectionClosed):
-                socket.recv(10)
+                socket.recv(PATIENCE)
 
 
 def test_without_keys_in_the_settings_everybody_is_let_in(tmp_path: Path) -> None:

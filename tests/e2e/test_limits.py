@@ -125,19 +125,19 @@ def test_two_gateways_share_keys_and_limits(tmp_path: Path) -> None:
                 statuses = list(pool.map(lambda n: post((one, other)[n % 2], secret).status_code, range(30)))
             assert sorted(statuses) == [200] * 10 + [429] * 20
 
-            together = threading.Barrier(6)
+            together, decided = threading.Barrier(6), threading.Barrier(6)
 
             def begin(number: int) -> int:
-                together.wait(10)
+                together.wait(PATIENCE)
                 address = (one, other)[number % 2].base_url
                 key = {"x-api-key": running_key}
-                with httpx.stream("POST", f"{address}/chat/completions", json=SLOW, headers=key, timeout=20) as answer:
-                    answer.read()
+                with httpx.stream("POST", f"{address}/chat/completions", json=SLOW, headers=key, timeout=PATIENCE) as answer:
+                    decided.wait(PATIENCE)
                     return answer.status_code
 
             with ThreadPoolExecutor(6) as pool:
                 assert sorted(pool.map(begin, range(6))) == [200] * 3 + [429] * 3
-            assert post(one, running_key).status_code == 200
+            assert wait_for(lambda: post(one, running_key).status_code == 200)
 
 
 @needs_redis
@@ -152,7 +152,7 @@ def test_redis_goes_away_and_comes_back(tmp_path: Path, policy: str, meanwhile: 
     try:
         began = time.monotonic()
         assert [post(gateway, secret).status_code for _ in range(3)] == meanwhile
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 20
         assert gateway.app.house.metrics.uncounted._value.get() == 3
         with redis_server(port):
             time.sleep(1.1)

@@ -69,6 +69,8 @@ def test_no_secret_comes_out_wherever_it_was_put_in(tmp_path: Path) -> None:
 def talk(address: str, model: str, secret: str, *, status: int) -> str:
     """A client that gives its key away in what it says, too. The answer, without the model's own words."""
     body = {"model": model, "messages": [{"role": "user", "content": f"Is {secret} a good key?"}], "max_tokens": 9}
-    answer = httpx.post(f"{address}/v1/chat/completions", json=body, headers={"authorization": f"Bearer {secret}"}, timeout=30)
+    answer = httpx.post(
+        f"{address}/v1/chat/completions", json=body, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE
+    )
     assert answer.status_code == status, answer.text
     return str(answer.headers) if status == 200 else str(answer.headers) + answer.text

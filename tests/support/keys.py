@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from gateway.settings import ApiKey, hash_of, new_secret
-from tests.support.server import Gateway, replay_model, serving
+from tests.support.server import SLOW_TURN, Gateway, replay_model, serving
 
 TURNS: list[dict[str, Any]] = [
-    {"match": "slow", "pieces": ["word "] * 100, "delay_ms": 30},
+    SLOW_TURN,
     {"match": None, "text": "Hello!"},
 ]
 

@@ -27,6 +27,7 @@ from gateway.errors import (
 )
 from gateway.middleware.caller import Caller, caller
 from gateway.settings import ApiKey, hash_of
+from tests.support.server import PATIENCE
 
 MODELS = {"object": "list", "data": [{"id": "served", "object": "model", "root": "/models/served", "max_model_len": 100}]}
 
@@ -370,28 +371,28 @@ def test_an_engine_that_falls_silent(run, kit):
     assert error.status == 504
 
 
-def test_leaving_the_stream_closes_the_connection_at_once(run, kit):
+def test_leaving_the_stream_closes_the_connection(run, kit):
     async def leave():
-        engine = Engine([chunk(choice("x"))] * 1000, pause=0.01)
+        engine = Engine([chunk(choice("x"))] * 20_000, pause=0.01)
         async with playing(engine) as backend:
             async with backend.stream(kit.plan(ids=(1,), max_tokens=5)) as batches:
                 async for _ in batches:
                     break
-            began = time.monotonic()
-            await asyncio.wait_for(engine.left.wait(), 5)
-            return time.monotonic() - began
+            await asyncio.wait_for(engine.left.wait(), PATIENCE)
 
-    assert run(leave()) < 0.5
+    run(leave())
 
 
 def test_being_cancelled_while_the_engine_thinks_closes_the_connection(run, kit):
     async def leave():
-        engine = Engine([chunk(choice("x")), chunk(choice("x"))], pause=30)
+        engine = Engine([chunk(choice("x")), chunk(choice("x"))], pause=300)
         async with playing(engine) as backend:
             asking = asyncio.create_task(kit.read_all(backend, kit.plan(ids=(1,), max_tokens=5)))
+            while not engine.asked:  # noqa: ASYNC110  # the engine tells it when asked
+                await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)
             asking.cancel()
-            await asyncio.wait_for(engine.left.wait(), 1)
+            await asyncio.wait_for(engine.left.wait(), PATIENCE)
 
     run(leave())
 

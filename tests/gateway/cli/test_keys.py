@@ -23,7 +23,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": ROOT}
 
 def toolwire(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gateway", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=cwd, env=ENVIRONMENT)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=STARTING, cwd=cwd, env=ENVIRONMENT)
 
 
 def configure(folder: Path, **settings: object) -> None:

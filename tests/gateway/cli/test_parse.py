@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.server import STARTING
+
 TURN = 'Well.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich"}}\n</tool_call>'
 TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
 
@@ -16,7 +18,7 @@ def toolwire(*arguments: str, stdin: str | bytes = "") -> subprocess.CompletedPr
     """The command in a process of its own."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     done = subprocess.run(
-        [sys.executable, "-m", "gateway", *arguments], input=given, capture_output=True, check=False, timeout=60
+        [sys.executable, "-m", "gateway", *arguments], input=given, capture_output=True, check=False, timeout=STARTING
     )
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -161,5 +163,5 @@ def test_reading_turns_needs_none_of_the_server() -> None:
         "heavy = {'pydantic', 'fastapi', 'uvicorn', 'transformers', 'aiohttp', 'jinja2', 'yaml'} & set(sys.modules);"
         "assert not heavy, heavy"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=STARTING)
     assert (done.returncode, done.stderr) == (0, "")

@@ -14,7 +14,7 @@ from tests.support.planned import asked, scripted
 from tests.support.tokenizers import byte_level
 from tests.support.walk import Walk
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class Waiting:

@@ -172,12 +172,12 @@ def test_leaving_early_ends_the_engines_stream(tmp_path: Path) -> None:
 
     async def cancelled() -> None:
         job = asyncio.create_task(leave())
-        await asyncio.sleep(0.05)
-        assert model.counted("requests_running", model="scripted") == 1
+        while model.counted("requests_running", model="scripted") < 1:  # noqa: ASYNC110  # a metric tells it when asked
+            await asyncio.sleep(0.01)
         job.cancel()
         await asyncio.gather(job, return_exceptions=True)
 
-    asyncio.run(asyncio.wait_for(cancelled(), 1))
+    asyncio.run(asyncio.wait_for(cancelled(), 60))
     assert model.counted("requests_running", model="scripted") == 0
     assert model.counted("requests_total", model="scripted", status="499") == 1
 

@@ -28,7 +28,9 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 
 
 def post(gateway: Gateway, path: str = "", **fields: Any) -> httpx.Response:
-    return httpx.post(f"{gateway.base_url}/responses{path}", json={"model": "scripted", "input": "hi", **fields}, timeout=30)
+    return httpx.post(
+        f"{gateway.base_url}/responses{path}", json={"model": "scripted", "input": "hi", **fields}, timeout=PATIENCE
+    )
 
 
 @pytest.mark.parametrize(

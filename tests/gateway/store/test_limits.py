@@ -150,8 +150,9 @@ def test_requests_of_a_gateway_that_died_do_not_count_for_ever(url: str) -> None
             name = "dies:limits:{key}:running"
             await living.enter("key", "a", limits)
             await direct.zadd(name, {"a": 10**10})
-            await asyncio.sleep(0.2)
-            renewed = await direct.zscore(name, "a")
+            async with asyncio.timeout(60):
+                while (renewed := await direct.zscore(name, "a")) == 10**10:  # noqa: ASYNC110  # Redis tells it when asked
+                    await asyncio.sleep(0.05)
             assert renewed is not None
             assert renewed < 10**10
             assert 0 < await direct.ttl(name) <= 120
@@ -264,7 +265,7 @@ def test_redis_knows_the_calendar(url: str) -> None:
 def test_a_redis_that_is_not_there_is_told_soon() -> None:
     async def work() -> None:
         limiter = RedisLimiter("redis://127.0.0.1:9/0", prefix="x")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(20):
             with pytest.raises(StoreUnavailable, match="store of limits"):
                 await limiter.enter("key", "a", KeyLimits(requests_per_minute=1))
         await limiter.close()

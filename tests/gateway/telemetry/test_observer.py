@@ -118,7 +118,7 @@ def test_a_blocked_event_loop_is_seen() -> None:
     asyncio.run(block())
     lag = metrics.registry.get_sample_value("toolwire_event_loop_lag_seconds")
     assert lag is not None
-    assert 0.3 < lag < 5
+    assert 0.3 < lag < 60
 
 
 CUT = hermes_call()[:-16]
@@ -178,5 +178,5 @@ def test_overhead_is_neither_the_engines_time_nor_the_clients(tmp_path: Path, li
     asyncio.run(walk_slowly())
     (line,) = [json.loads(text) for text in lines.getvalue().splitlines()]
     assert line["ms"] >= 1200
-    assert 0 < line["overhead_ms"] < 600
+    assert 0 < line["overhead_ms"] < line["ms"] - 1100
     assert metrics.registry.get_sample_value("toolwire_overhead_seconds_count", {"model": "scripted"}) == 1

@@ -148,7 +148,7 @@ def test_a_search_by_the_gateway_is_the_one_tool_that_it_executes(tmp_path: Path
     with serving(settings) as gateway:
         tools = [{"type": "tool_search"}, {"type": "function", "name": "mail", "defer_loading": True}]
         body = {"model": "scripted", "input": "hi", "tools": tools}
-        assert httpx.post(f"{gateway.base_url}/responses", json=body, timeout=30).json()["status"] == "completed"
+        assert httpx.post(f"{gateway.base_url}/responses", json=body, timeout=PATIENCE).json()["status"] == "completed"
     spans = collector.spans()
     assert set(spans) - {"resource"} == {"POST /v1/responses", "chat scripted", "execute_tool tool_search"}
     run = spans["execute_tool tool_search"]
@@ -220,12 +220,16 @@ def test_the_environment_turns_a_signal_off(off: dict[str, str], traces: bool, m
 def test_a_collector_that_is_not_there_holds_nothing_up(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
     settings = {"models": [replay_model(tmp_path, TURNS)], "telemetry": {"otlp_endpoint": "http://127.0.0.1:9"}}
-    with serving(settings) as gateway:
-        began = time.perf_counter()
-        assert gateway.post({"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}).status_code == 200
-        assert time.perf_counter() - began < 2
-        left = time.perf_counter()
-    assert time.perf_counter() - left < 8, "the SDK alone would try for ten seconds and more"
+
+    def seconds() -> tuple[float, float]:
+        with serving(settings) as gateway:
+            began = time.perf_counter()
+            assert gateway.post({"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}).status_code == 200
+            answered = time.perf_counter()
+        return answered - began, time.perf_counter() - answered
+
+    tries = (seconds() for _ in range(3))  # the SDK alone would try for ten seconds and more each time
+    assert any(asked < 2 and left < 8 for asked, left in tries)
 
 
 WITHOUT = """

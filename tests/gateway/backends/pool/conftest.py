@@ -15,7 +15,7 @@ from gateway.settings import VllmModel
 from gateway.telemetry.metrics import Metrics
 from tests.support.engine import ScriptedEngine, playing
 
-QUICK: dict[str, Any] = {"interval": 0.2, "timeout": 0.5}
+QUICK: dict[str, Any] = {"interval": 0.2, "timeout": 1.0}
 
 
 class Pool:
@@ -66,7 +66,7 @@ class Pool:
         samples = [sample for metric in self._metrics.registry.collect() for sample in metric.samples]
         return sum(each.value for each in samples if each.name == f"toolwire_{name}" and wanted <= each.labels.items())
 
-    async def until(self, condition: Any, seconds: float = 10.0) -> None:
+    async def until(self, condition: Any, seconds: float = 60.0) -> None:
         """Wait for something to become true."""
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110  # any condition at all, as the engine tells it
