@@ -254,3 +254,27 @@ def test_leaving_in_the_middle_closes_the_connection() -> None:
             await asyncio.wait_for(left.wait(), 60)
 
     asyncio.run(main())
+
+    asyncio.run(main())
+
+
+def test_a_connection_that_nobody_uses_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.backends.http_pool.KEPT", 0.1)
+
+    async def main() -> None:
+        left = asyncio.Event()
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                await asked(reader)
+            except asyncio.IncompleteReadError:
+                left.set()
+                raise
+            writer.write(CHUNKED)
+
+        async with engine(answer) as pool:
+            assert [await one(pool), await one(pool)] == [b"Hello, world"] * 2
+            await asyncio.wait_for(left.wait(), 20)
+            assert await one(pool) == b"Hello, world"
+
+    asyncio.run(main())
