@@ -255,8 +255,6 @@ def test_leaving_in_the_middle_closes_the_connection() -> None:
 
     asyncio.run(main())
 
-    asyncio.run(main())
-
 
 def test_a_connection_that_nobody_uses_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.backends.http_pool.KEPT", 0.1)
