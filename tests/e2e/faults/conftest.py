@@ -15,7 +15,7 @@ from tests.support.server import wait_for
 from tests.support.tokenizers import byte_level
 
 QUICK: dict[str, Any] = {
-    "health": {"interval": 0.3, "timeout": 1.0},
+    "health": {"interval": 0.3, "timeout": 3.0},
     "breaker": {"pause": 0.2, "longest_pause": 0.5},
     "queue": {"wait": 20},
 }
@@ -31,6 +31,10 @@ class Site:
     def running(self) -> int:
         """Generations at all engines that answer."""
         return sum(engine.running() for engine in self.engines)
+
+    def asked(self) -> int:
+        """Requests that the engines have got so far."""
+        return sum(engine.told().asked for engine in self.engines)
 
     def all_in(self) -> bool:
         """Whether the gateway uses all engines. Asks a little, by which one that failed can show that it is well again."""
