@@ -130,10 +130,17 @@ class Turn:
             self._recording.begin(plan, policy)
 
     async def _whole(self) -> AsyncGenerator[list[Batch]]:
-        """An attempt that is given once it is over, whichever engine it takes."""
+        """An attempt that is given once it is over, whichever engine it takes. Of one that is to be asked again, what a stream
+        would have sent."""
+        broken: AnswerInvalid | None = None
         while True:
+            kept: list[list[Batch]] = []
             try:
-                kept = [batches async for batches in self._attempt()]
+                async for batches in self._attempt():
+                    kept.append(batches)
+                break
+            except AnswerInvalid as problem:
+                broken = problem
                 break
             except BackendError as error:
                 if not self._restarts or not elsewhere(error):
@@ -147,6 +154,8 @@ class Turn:
             await self.start()
         for batches in kept:
             yield batches
+        if broken is not None:
+            raise broken
 
     async def _attempt(self) -> AsyncGenerator[list[Batch]]:
         if self._early:
