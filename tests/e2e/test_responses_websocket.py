@@ -194,7 +194,7 @@ def test_a_conversation_goes_on_over_a_socket(gateway: Gateway, socket: Any) -> 
 
 
 def test_a_failure_is_told_in_the_stream(socket: Any) -> None:
-    create(socket, "broken", tools=TOOLS)
+    create(socket, "broken", tools=[{**TOOLS[0], "strict": True}])
     events = answer(socket)
     assert events[-1]["type"] == "response.failed"
     assert events[-1]["response"]["error"]["code"] == "server_error"

@@ -224,7 +224,7 @@ COUNTED = (
     "{% set seen = namespace(ids=[]) %}"
     "{% for m in messages %}{% for c in m.tool_calls or [] %}{% set seen.ids = seen.ids + [c.id] %}{% endfor %}{% endfor %}"
     "{% set at = namespace(n=0) %}{% for m in messages %}<{{ m.role }}>{{ m.content }}"
-    "{% for c in m.tool_calls or [] %}[\"{{ at.n }}\" {{ c.function.name }} {{ c.function.arguments | tojson }}]"
+    '{% for c in m.tool_calls or [] %}["{{ at.n }}" {{ c.function.name }} {{ c.function.arguments | tojson }}]'
     "{% set at.n = at.n + 1 %}{% endfor %}"
     "{% if m.role == 'tool' %}(\"{{ seen.ids.index(m.tool_call_id) }}\"){% endif %}{% endfor %}"
 )
