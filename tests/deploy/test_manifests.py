@@ -140,3 +140,11 @@ def test_containers_may_do_no_more_than_they_must(service: str) -> None:
     assert settings["read_only"] is True
     assert settings["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in settings["ports"])
+
+
+def test_everything_that_the_image_is_made_of_is_sent_to_its_builder() -> None:
+    let_through = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")]
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    sources = [source.removesuffix("/") for copy in copies for source in copy.split()]
+    assert sources
+    assert [source for source in sources if source not in let_through] == []
