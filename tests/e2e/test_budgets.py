@@ -16,7 +16,7 @@ import yaml
 from tests.gateway.cli.test_serve import running
 from tests.support.keys import TURNS, guarded, issue
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import PATIENCE, replay_model, wait_for
+from tests.support.server import CLIENT, replay_model, wait_for
 
 needs_redis = pytest.mark.skipif(PROGRAM is None, reason=MISSING)
 BODY: dict[str, Any] = {"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}
@@ -41,7 +41,7 @@ def two_gateways(folder: Path, redis: str) -> Iterator[list[str]]:
 
 
 def ask(address: str, secret: str) -> httpx.Response:
-    return httpx.post(f"{address}/chat/completions", json=BODY, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE)
+    return CLIENT.post(f"{address}/chat/completions", json=BODY, headers={"authorization": f"Bearer {secret}"})
 
 
 def counted(url: str, key: str) -> dict[str, int]:

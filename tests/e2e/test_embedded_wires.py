@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import openai
 import pytest
 
-from tests.support.server import PATIENCE, Gateway, serving
+from tests.support.server import CLIENT, Gateway, serving
 
 CAPITAL: Any = [{"role": "user", "content": "What is the capital of France?"}]
 LONG: Any = [{"role": "user", "content": "word " * 60}, {"role": "assistant", "content": "fine " * 60}] * 5
@@ -30,7 +29,7 @@ def client(gateway: Gateway) -> Iterator[openai.OpenAI]:
 
 def post(gateway: Gateway, path: str, **fields: Any) -> Any:
     body = {"model": "small", "messages": CAPITAL, "temperature": 0, "max_tokens": 20, **fields}
-    return httpx.post(f"{gateway.base_url}/{path}", json=body, timeout=PATIENCE).json()
+    return CLIENT.post(f"{gateway.base_url}/{path}", json=body).json()
 
 
 def test_the_stop_text_that_ended_an_answer_is_told(gateway: Gateway) -> None:

@@ -13,7 +13,7 @@ from tests.support import traces
 from tests.support.engines import engine_processes
 from tests.support.error_cases import CASES, HI, MESSAGES, Case
 from tests.support.keys import guarded, issue
-from tests.support.server import PATIENCE, Gateway, replay_model
+from tests.support.server import CLIENT, Gateway, replay_model
 from tests.support.tokenizers import byte_level
 
 DOWN = "http://127.0.0.1:9"
@@ -59,7 +59,7 @@ def ask(gateway: Gateway, case: Case, keys: Mapping[str, str], path: str = "") -
     if case.status == 415:
         headers["content-encoding"] = "br"
     sent: Any = {"content": case.content} if case.content is not None else {"json": body} if case.method == "POST" else {}
-    return httpx.request(case.method, gateway.url + (path or case.path), headers=headers, timeout=PATIENCE, **sent)
+    return CLIENT.request(case.method, gateway.url + (path or case.path), headers=headers, **sent)
 
 
 def answered(gateway: Gateway, name: str, keys: Mapping[str, str]) -> httpx.Response:

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import httpx
 import openai
 import pytest
 
 from tests.support.engines import engine_processes
 from tests.support.keys import guarded, issue
-from tests.support.server import PATIENCE, Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving
 from tests.support.tokenizers import byte_level
 
 HI: Any = [{"role": "user", "content": "hi"}]
@@ -97,7 +96,7 @@ def test_it_is_counted(gone: Gateway) -> None:
 
 
 def counted(gateway: Gateway) -> float:
-    lines = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text.splitlines()
+    lines = CLIENT.get(f"{gateway.url}/metrics").text.splitlines()
     found = [line for line in lines if line.startswith('toolwire_fallbacks_total{fallback="small",model="large"}')]
     return float(found[0].split()[1]) if found else 0.0
 

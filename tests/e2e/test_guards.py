@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.support.server import PATIENCE, Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving
 
 TOOL = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 TURNS = [{"match": "Answer now", "role": "tool", "text": "Yes."}, {"match": None, "text": "Hm."}]
@@ -52,7 +51,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 def test_the_client_is_told_and_the_model_answers(gateway: Gateway, path: str, body: dict[str, Any], stream: bool) -> None:
     metrics = gateway.app.house.metrics
     before = metrics.guards.labels("scripted", "tool_rounds")._value.get()
-    answer = httpx.post(f"{gateway.base_url}/{path}", json={"model": "scripted", "stream": stream, **body}, timeout=PATIENCE)
+    answer = CLIENT.post(f"{gateway.base_url}/{path}", json={"model": "scripted", "stream": stream, **body})
     assert answer.status_code == 200
     told = answer.headers["x-toolwire-warnings"]
     assert "tools were withheld: there were 1 turns with calls" in told

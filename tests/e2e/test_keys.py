@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import httpx
 import openai
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -15,7 +14,7 @@ from websockets.sync.client import connect
 
 from gateway.settings import new_secret
 from tests.support.keys import guarded, issue
-from tests.support.server import PATIENCE, Gateway, serving, wait_for
+from tests.support.server import CLIENT, PATIENCE, Gateway, serving, wait_for
 
 HI: Any = [{"role": "user", "content": "hi"}]
 
@@ -102,20 +101,20 @@ def test_a_wrong_key_is_refused_and_shown_masked(gateway: Gateway) -> None:
     ],
 )
 def test_no_other_path_answers_without_a_key(gateway: Gateway, method: str, path: str) -> None:
-    answer = httpx.request(method, gateway.url + path, json={} if method == "POST" else None, timeout=PATIENCE)
+    answer = CLIENT.request(method, gateway.url + path, json={} if method == "POST" else None)
     assert answer.status_code == 401
     assert "You didn't provide an API key" in answer.text
 
 
 @pytest.mark.parametrize("path", ["/health", "/v1/health", "/ready", "/"])
 def test_probes_need_no_key(gateway: Gateway, path: str) -> None:
-    assert httpx.get(gateway.url + path, timeout=PATIENCE).status_code == 200
+    assert CLIENT.get(gateway.url + path).status_code == 200
 
 
 def test_metrics_are_open_where_the_settings_say_so(tmp_path: Path) -> None:
     with guarded(tmp_path, auth={"metrics": "open"}) as running:
-        assert httpx.get(f"{running.url}/metrics", timeout=PATIENCE).status_code == 200
-        assert httpx.get(f"{running.base_url}/models", timeout=PATIENCE).status_code == 401
+        assert CLIENT.get(f"{running.url}/metrics").status_code == 200
+        assert CLIENT.get(f"{running.base_url}/models").status_code == 401
 
 
 def test_a_key_sees_and_uses_only_its_models(gateway: Gateway, narrow: str) -> None:
@@ -150,15 +149,13 @@ def test_a_response_is_seen_with_its_own_key_only(gateway: Gateway, folder: Path
     """Also when the key comes in a header that is looked at last, or a second one comes with it."""
     second = issue(folder / "keys.jsonl", "second")
     url = f"{gateway.base_url}/responses"
-    answer = httpx.post(url, json={"model": "scripted", "input": "hi"}, headers={"api-key": full}, timeout=PATIENCE)
+    answer = CLIENT.post(url, json={"model": "scripted", "input": "hi"}, headers={"api-key": full})
     mine = f"{url}/{answer.json()['id']}"
-    assert httpx.get(mine, headers={"authorization": f"Bearer {full}"}, timeout=PATIENCE).status_code == 200
-    assert wait_for(
-        lambda: httpx.get(f"{gateway.base_url}/models", headers={"api-key": second}, timeout=PATIENCE).status_code == 200
-    )
-    assert httpx.get(mine, headers={"api-key": second}, timeout=PATIENCE).status_code == 404
+    assert CLIENT.get(mine, headers={"authorization": f"Bearer {full}"}).status_code == 200
+    assert wait_for(lambda: CLIENT.get(f"{gateway.base_url}/models", headers={"api-key": second}).status_code == 200)
+    assert CLIENT.get(mine, headers={"api-key": second}).status_code == 404
     both = {"authorization": f"Bearer {second}", "x-api-key": full}
-    assert httpx.get(mine, headers=both, timeout=PATIENCE).status_code == 404
+    assert CLIENT.get(mine, headers=both).status_code == 404
 
 
 def test_keys_come_and_go_without_a_restart(tmp_path: Path) -> None:
@@ -166,7 +163,7 @@ def test_keys_come_and_go_without_a_restart(tmp_path: Path) -> None:
         secret = issue(tmp_path / "keys.jsonl", "new")
 
         def status() -> int:
-            return httpx.get(f"{running.base_url}/models", headers={"x-api-key": secret}, timeout=PATIENCE).status_code
+            return CLIENT.get(f"{running.base_url}/models", headers={"x-api-key": secret}).status_code
 
         assert wait_for(lambda: status() == 200)
         (tmp_path / "keys.jsonl").write_text("", encoding="utf-8")

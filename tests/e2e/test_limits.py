@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.keys import guarded, issue
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import PATIENCE, Gateway, wait_for
+from tests.support.server import CLIENT, PATIENCE, Gateway, wait_for
 
 HI: Any = [{"role": "user", "content": "hi"}]
 BODY = {"model": "scripted", "messages": HI}
@@ -101,9 +101,7 @@ def test_tokens_per_minute(gateway: Gateway, keys: dict[str, str]) -> None:
 
 def test_concurrent_requests(gateway: Gateway, keys: dict[str, str]) -> None:
     """One that runs keeps the next one out; a client that goes away makes room."""
-    with httpx.stream(
-        "POST", f"{gateway.base_url}/chat/completions", json=SLOW, headers={"x-api-key": keys["one"]}, timeout=PATIENCE
-    ) as running:
+    with CLIENT.stream("POST", f"{gateway.base_url}/chat/completions", json=SLOW, headers={"x-api-key": keys["one"]}) as running:
         assert running.status_code == 200
         refused = post(gateway, keys["one"])
         assert refused.status_code == 429
@@ -131,7 +129,7 @@ def test_two_gateways_share_keys_and_limits(tmp_path: Path) -> None:
                 together.wait(PATIENCE)
                 address = (one, other)[number % 2].base_url
                 key = {"x-api-key": running_key}
-                with httpx.stream("POST", f"{address}/chat/completions", json=SLOW, headers=key, timeout=PATIENCE) as answer:
+                with CLIENT.stream("POST", f"{address}/chat/completions", json=SLOW, headers=key) as answer:
                     decided.wait(PATIENCE)
                     return answer.status_code
 

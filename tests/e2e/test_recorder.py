@@ -5,12 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from gateway.pipeline.recording.compare import differences
 from gateway.pipeline.recording.play import play
 from tests.support.planned import hermes_call
-from tests.support.server import Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving
 
 STREAMS = 40
 TOOL = {"type": "function", "function": {"name": "note", "parameters": {"type": "object"}}}
@@ -19,7 +17,7 @@ TURNS = [{"match": None, "text": "I write.\n" + hermes_call("note", {"text": "wo
 
 def ask(gateway: Gateway, number: int) -> str:
     body: dict[str, Any] = {"model": "scripted", "messages": [{"role": "user", "content": f"number {number}"}], "tools": [TOOL]}
-    with httpx.stream("POST", f"{gateway.base_url}/chat/completions", json={**body, "stream": True}, timeout=60) as answer:
+    with CLIENT.stream("POST", f"{gateway.base_url}/chat/completions", json={**body, "stream": True}, timeout=60) as answer:
         assert answer.read().endswith(b"data: [DONE]\n\n")
         return answer.headers["x-request-id"]
 

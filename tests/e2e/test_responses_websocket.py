@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import httpx
 import openai
 import pytest
 from openai.types.responses.response_steer_failed_event import ResponseSteerFailedEvent
 
 from tests.support.planned import hermes_call
-from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving
+from tests.support.server import CLIENT, PATIENCE, SLOW_TURN, Gateway, replay_model, serving
 
 websockets = pytest.importorskip("websockets.sync.client")
 
@@ -85,10 +84,9 @@ def test_the_official_client(client: openai.OpenAI) -> None:
 def test_the_events_are_those_of_the_stream(gateway: Gateway, socket: Any) -> None:
     create(socket, "weather?", tools=TOOLS, stream=True)
     events = answer(socket)
-    posted = httpx.post(
+    posted = CLIENT.post(
         f"{gateway.base_url}/responses",
         json={"model": "scripted", "input": "weather?", "tools": TOOLS, "stream": True},
-        timeout=PATIENCE,
     )
     streamed = [json.loads(frame.partition("\ndata: ")[2]) for frame in posted.text.split("\n\n")[:-1]]
     assert [event["type"] for event in events] == [event["type"] for event in streamed]
@@ -103,17 +101,14 @@ def test_what_is_not_stored_is_remembered_by_its_connection_only(gateway: Gatewa
     create(socket, [output], tools=TOOLS, store=False, previous_response_id=first["id"])
     assert text(answer(socket)) == "It is sunny."
     body = {"model": "scripted", "input": [output], "tools": TOOLS, "previous_response_id": first["id"]}
-    refused = httpx.post(f"{gateway.base_url}/responses", json=body, headers={"Authorization": "Bearer x"}, timeout=PATIENCE)
+    refused = CLIENT.post(f"{gateway.base_url}/responses", json=body, headers={"Authorization": "Bearer x"})
     assert refused.json()["error"]["code"] == "previous_response_not_found"
     create(socket, previous_response_id="resp_nope")
     (error,) = answer(socket)
     assert (error["status"], error["error"]["code"]) == (400, "previous_response_not_found")
     create(socket)
     kept = answer(socket)[-1]["response"]
-    assert (
-        httpx.get(f"{gateway.base_url}/responses/{kept['id']}", headers={"Authorization": "Bearer x"}, timeout=PATIENCE).json()
-        == kept
-    )
+    assert CLIENT.get(f"{gateway.base_url}/responses/{kept['id']}", headers={"Authorization": "Bearer x"}).json() == kept
 
 
 def test_a_warm_up_has_no_turn_and_can_be_referred_to(gateway: Gateway, socket: Any) -> None:
@@ -183,9 +178,7 @@ def test_steering_gives_the_input_back(socket: Any) -> None:
 
 
 def test_a_conversation_goes_on_over_a_socket(gateway: Gateway, socket: Any) -> None:
-    made = httpx.post(
-        f"{gateway.base_url}/conversations", json={}, headers={"Authorization": "Bearer x"}, timeout=PATIENCE
-    ).json()
+    made = CLIENT.post(f"{gateway.base_url}/conversations", json={}, headers={"Authorization": "Bearer x"}).json()
     create(socket, "weather?", tools=TOOLS, conversation=made["id"])
     call = answer(socket)[-1]["response"]["output"][-1]
     output = {"type": "function_call_output", "call_id": call["call_id"], "output": "sunny"}

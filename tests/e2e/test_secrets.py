@@ -6,12 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import yaml
 
 from tests.support.engines import engine_processes
 from tests.support.keys import issue
-from tests.support.server import PATIENCE, STARTING, wait_for
+from tests.support.server import CLIENT, PATIENCE, STARTING, wait_for
 from tests.support.tokenizers import byte_level
 
 ROOT = Path(__file__).parents[2]
@@ -49,8 +48,8 @@ def test_no_secret_comes_out_wherever_it_was_put_in(tmp_path: Path) -> None:
             told = [talk(found[1], name, mine, status=200) for name in ("keyed", "proxied")]
             engine.kill()
             told += [talk(found[1], name, mine, status=503) for name in ("keyed", "proxied")]
-            told += [httpx.get(found[1] + path, timeout=PATIENCE).text for path in PUBLIC]
-            told += [httpx.get(found[1] + path, headers={"x-api-key": mine}, timeout=PATIENCE).text for path in GUARDED]
+            told += [CLIENT.get(found[1] + path).text for path in PUBLIC]
+            told += [CLIENT.get(found[1] + path, headers={"x-api-key": mine}).text for path in GUARDED]
         finally:
             process.terminate()
             process.wait(PATIENCE)
@@ -69,8 +68,6 @@ def test_no_secret_comes_out_wherever_it_was_put_in(tmp_path: Path) -> None:
 def talk(address: str, model: str, secret: str, *, status: int) -> str:
     """A client that gives its key away in what it says, too. The answer, without the model's own words."""
     body = {"model": model, "messages": [{"role": "user", "content": f"Is {secret} a good key?"}], "max_tokens": 9}
-    answer = httpx.post(
-        f"{address}/v1/chat/completions", json=body, headers={"authorization": f"Bearer {secret}"}, timeout=PATIENCE
-    )
+    answer = CLIENT.post(f"{address}/v1/chat/completions", json=body, headers={"authorization": f"Bearer {secret}"})
     assert answer.status_code == status, answer.text
     return str(answer.headers) if status == 200 else str(answer.headers) + answer.text

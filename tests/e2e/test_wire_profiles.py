@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import openai
 import pytest
 
 from tests.support.keys import guarded, issue
 from tests.support.planned import hermes_call
-from tests.support.server import PATIENCE, Gateway, replay_model
+from tests.support.server import CLIENT, Gateway, replay_model
 
 TURNS = [
     {"match": "call", "text": f"<think>\nWhich?\n</think>\n\n{hermes_call('f', {})}"},
@@ -70,9 +69,7 @@ def test_an_unknown_wire_is_refused(folder: Path) -> None:
 def test_other_protocols_know_no_such_points(gateway: Gateway, keys: dict[str, str]) -> None:
     body = {"model": "usual", "input": "hi"}
     answers = [
-        httpx.post(f"{gateway.base_url}/responses", json=body, headers={"x-api-key": keys[key]}, timeout=PATIENCE).json()[
-            "output"
-        ]
+        CLIENT.post(f"{gateway.base_url}/responses", json=body, headers={"x-api-key": keys[key]}).json()["output"]
         for key in ("modern", "old")
     ]
     assert [[item["type"] for item in output] for output in answers] == [["reasoning", "message"]] * 2

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from tests.support.engine import Script, Told
-from tests.support.server import PATIENCE, wait_for
+from tests.support.server import CLIENT, wait_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,11 +39,11 @@ class EngineProcess:
 
     def play(self, **changes: Any) -> None:
         """Go on with another script."""
-        httpx.post(f"{self.url}/script", json=changes, timeout=PATIENCE).raise_for_status()
+        CLIENT.post(f"{self.url}/script", json=changes).raise_for_status()
 
     def told(self) -> Told:
         """What it was asked."""
-        return Told(**httpx.get(f"{self.url}/told", timeout=PATIENCE).json())
+        return Told(**CLIENT.get(f"{self.url}/told").json())
 
     def running(self) -> int:
         """Generations that go on."""
@@ -76,7 +76,7 @@ class EngineProcess:
 
     def _answers(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/health", timeout=1).status_code == 200
+            return CLIENT.get(f"{self.url}/health", timeout=1).status_code == 200
         except httpx.HTTPError:
             return False
 

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import yaml
 
-from tests.support.server import PATIENCE, wait_for
+from tests.support.server import CLIENT, PATIENCE, wait_for
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,16 +33,16 @@ class GatewayProcess:
 
     def post(self, body: Any, path: str = "/v1/chat/completions", **more: Any) -> httpx.Response:
         """One request."""
-        return httpx.post(self.url + path, json=body, timeout=PATIENCE, **more)
+        return CLIENT.post(self.url + path, json=body, **more)
 
     def ready(self) -> httpx.Response:
         """What it says of itself."""
-        return httpx.get(f"{self.url}/ready", timeout=PATIENCE)
+        return CLIENT.get(f"{self.url}/ready")
 
     def metric(self, name: str, **labels: str) -> float:
         """The sum of a metric's values that have these labels."""
         found = 0.0
-        for line in httpx.get(f"{self.url}/metrics", timeout=PATIENCE).text.splitlines():
+        for line in CLIENT.get(f"{self.url}/metrics").text.splitlines():
             sample = re.fullmatch(rf"{name}(?:\{{(.*)\}})? (\S+)", line)
             if sample and all(f'{key}="{value}"' in (sample[1] or "") for key, value in labels.items()):
                 found += float(sample[2])

@@ -25,6 +25,10 @@ SLOW_TURN: dict[str, Any] = {"match": "slow", "pieces": ["word "] * 10_000, "del
 """A turn that ends by itself long after everybody's patience: whatever of it ends sooner was stopped."""
 
 
+CLIENT = httpx.Client(timeout=PATIENCE, limits=httpx.Limits(max_keepalive_connections=0))
+"""For the questions of tests. To make a client for each takes longer than most answers; no connection is kept, either."""
+
+
 @dataclass(frozen=True)
 class Gateway:
     """A running gateway: its address, and the application inside for what cannot be asked over HTTP."""
@@ -40,7 +44,7 @@ class Gateway:
     def post(self, body: Any = None, **more: Any) -> httpx.Response:
         """One chat completion request, as JSON unless `content` is given."""
         fields = more if "content" in more else {"json": body, **more}
-        return httpx.post(f"{self.base_url}/chat/completions", timeout=PATIENCE, **fields)
+        return CLIENT.post(f"{self.base_url}/chat/completions", **fields)
 
     def running(self) -> float:
         """Generations going on now."""

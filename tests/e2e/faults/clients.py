@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from tests.support.server import CLIENT, PATIENCE
+
 HI = [{"role": "user", "content": "hi"}]
 CHAT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/messages", "/v1/responses"
 PATHS = (CHAT, MESSAGES, RESPONSES)
-PATIENCE = 60.0
 
 
 def body_for(path: str, *, stream: bool = True, text: str = "hi", model: str = "m") -> dict[str, Any]:
@@ -43,7 +44,7 @@ def ask(url: str, path: str = CHAT, *, stream: bool = True, text: str = "hi", ke
     seen, began = Seen(), time.monotonic()
     body, headers = body_for(path, stream=stream, text=text), {"x-api-key": key} if key else {}
     try:
-        with httpx.stream("POST", url + path, json=body, headers=headers, timeout=PATIENCE) as answer:
+        with CLIENT.stream("POST", url + path, json=body, headers=headers) as answer:
             seen.status, seen.headers = answer.status_code, dict(answer.headers)
             for block in answer.iter_text():
                 seen.text += block

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.e2e.faults.clients import CHAT, PATHS, Background, Seen, ask, begun, ended, outcomes
@@ -14,7 +13,7 @@ from tests.e2e.faults.conftest import Site, entry
 from tests.e2e.faults.sockets import Conversation
 from tests.support.engines import EngineProcess, engine_processes
 from tests.support.process import GatewayProcess, gateway_process
-from tests.support.server import PATIENCE, wait_for
+from tests.support.server import CLIENT, PATIENCE, wait_for
 
 STOPPING = "server_stopping"
 
@@ -44,7 +43,7 @@ def test_running_answers_end_and_nothing_new_begins(site: Site, engine: EnginePr
     gateway.signal()
     assert wait_for(lambda: gateway.ready().status_code == 503)
     assert gateway.ready().json()["status"] == "stopping"
-    assert httpx.get(f"{gateway.url}/health", timeout=PATIENCE).status_code == 200
+    assert CLIENT.get(f"{gateway.url}/health").status_code == 200
     refused = gateway.post({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, STOPPING)
     assert refused.headers["connection"] == "close"

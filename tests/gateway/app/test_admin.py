@@ -9,7 +9,7 @@ import pytest
 from openai import OpenAI
 
 from tests.support.planned import hermes_call
-from tests.support.server import PATIENCE, Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +23,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 
 
 def get(gateway: Gateway, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-    return httpx.request(
-        method, gateway.url + path, headers={key.replace("_", "-"): value for key, value in headers.items()}, timeout=PATIENCE
-    )
+    return CLIENT.request(method, gateway.url + path, headers={key.replace("_", "-"): value for key, value in headers.items()})
 
 
 def test_the_official_client_lists_models(gateway: Gateway) -> None:
@@ -148,7 +146,7 @@ def test_a_clients_own_request_id_is_kept_when_it_is_a_plain_word(gateway: Gatew
 def test_generation_answers_with_and_without_v1(gateway: Gateway) -> None:
     body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
     for path in ("/v1/chat/completions", "/chat/completions"):
-        answer = httpx.post(gateway.url + path, json=body, timeout=PATIENCE)
+        answer = CLIENT.post(gateway.url + path, json=body)
         assert answer.json()["choices"][0]["message"]["content"] == "Hello!"
         assert "x-request-id" in answer.headers
 

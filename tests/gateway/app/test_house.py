@@ -18,7 +18,7 @@ from gateway.app.assembly import check_entry
 from gateway.errors import SettingsError
 from gateway.settings import Settings
 from tests.support.planned import hermes_call
-from tests.support.server import PATIENCE, Gateway, replay_model, serving, wait_for
+from tests.support.server import CLIENT, Gateway, replay_model, serving, wait_for
 from tests.support.tokenizers import byte_level
 
 PLAIN = "{% for message in messages %}{{ message.content }}\n{% endfor %}"
@@ -91,7 +91,7 @@ def entered(model: dict[str, Any]) -> House:
 
 
 def ready(gateway: Gateway) -> httpx.Response:
-    return httpx.get(f"{gateway.url}/ready", timeout=PATIENCE)
+    return CLIENT.get(f"{gateway.url}/ready")
 
 
 TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}}]
@@ -109,7 +109,7 @@ def test_an_engine_that_is_late_is_waited_for(tmp_path: Path) -> None:
         early = gateway.post(CALL)
         assert (early.status_code, early.json()["error"]["code"]) == (503, "backend_unavailable")
         assert early.headers["x-should-retry"] == "true"
-        assert httpx.get(f"{gateway.url}/health", timeout=PATIENCE).status_code == 200
+        assert CLIENT.get(f"{gateway.url}/health").status_code == 200
         with engine(port, byte_level(tmp_path / "tokenizer")) as late:
             assert wait_for(lambda: ready(gateway).status_code == 200)
             answer = gateway.post(CALL)

@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from gateway.app.assembly import check_entry
@@ -12,7 +11,7 @@ from gateway.errors import BackendUnavailable
 from gateway.settings import VllmModel
 from tests.support.engine import playing
 from tests.support.engines import engine_processes
-from tests.support.server import PATIENCE, serving, wait_for
+from tests.support.server import CLIENT, serving, wait_for
 from tests.support.tokenizers import byte_level
 
 NOBODY = "http://127.0.0.1:9"
@@ -60,20 +59,18 @@ def test_ready_tells_of_each_replica(tmp_path: Path) -> None:
     with engine_processes(1, root=str(byte_level(tmp_path / "tokenizer")), constraints="unnamed") as (engine,):
         model = entry([engine.url, NOBODY], pool={"health": {"interval": 0.2}})
         with serving({"models": [model]}) as gateway:
-            told = httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).json()
+            told = CLIENT.get(f"{gateway.url}/ready").json()
             first, second = told["replicas"]["m"]
             assert (told["status"], told["models"]) == ("ready", {"m": "ready"})
             assert (first["url"], first["state"], first["running"], first["version"]) == (engine.url, "ready", 0, "0.32.0")
             assert "--structured-outputs-config" in first["warnings"][0]
             assert "not" in second["state"], "it cannot be reached, or does not answer"
-            numbers = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text
+            numbers = CLIENT.get(f"{gateway.url}/metrics").text
             assert f'toolwire_replica_up{{model="m",replica="{engine.url}"}} 1.0' in numbers
             assert f'toolwire_replica_up{{model="m",replica="{NOBODY}"}} 0.0' in numbers
             assert gateway.post({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).status_code == 200
             engine.kill()
-            assert wait_for(lambda: httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).status_code == 503)
-            gone = httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).json()
+            assert wait_for(lambda: CLIENT.get(f"{gateway.url}/ready").status_code == 503)
+            gone = CLIENT.get(f"{gateway.url}/ready").json()
             assert gone["models"] == {"m": "its engine does not answer"}
-            assert wait_for(
-                lambda: "does not answer /health" in str(httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).json()["replicas"])
-            )
+            assert wait_for(lambda: "does not answer /health" in str(CLIENT.get(f"{gateway.url}/ready").json()["replicas"]))

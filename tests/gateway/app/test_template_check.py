@@ -5,14 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from gateway.app import House
 from gateway.cli import main
 from gateway.errors import SettingsError
 from gateway.settings import Settings
-from tests.support.server import PATIENCE, replay_model, serving
+from tests.support.server import CLIENT, replay_model, serving
 
 TURNS = [{"match": None, "text": "x"}]
 
@@ -51,8 +50,8 @@ def test_a_parser_that_fails_is_refused_and_the_right_one_named(tmp_path: Path) 
 
 def test_ready_and_models_show_it(tmp_path: Path) -> None:
     with serving(settings(tmp_path, parser="hermes")) as gateway:
-        assert httpx.get(f"{gateway.url}/ready", timeout=PATIENCE).json()["template_checks"] == {"scripted": "pass"}
-        assert httpx.get(f"{gateway.base_url}/models/scripted", timeout=PATIENCE).json()["template_check"] == "pass"
+        assert CLIENT.get(f"{gateway.url}/ready").json()["template_checks"] == {"scripted": "pass"}
+        assert CLIENT.get(f"{gateway.base_url}/models/scripted").json()["template_check"] == "pass"
 
 
 def test_the_command_tells_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,14 +8,13 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-import httpx
 import pytest
 import yaml
 
 from gateway.cli.keys import WIRES
 from gateway.settings import Wire, hash_of, new_secret, read_keys
 from tests.support.redis import MISSING, PROGRAM, redis_server
-from tests.support.server import PATIENCE, STARTING, replay_model, wait_for
+from tests.support.server import CLIENT, STARTING, replay_model, wait_for
 
 ROOT = str(Path(__file__).parents[3])
 ENVIRONMENT = {**os.environ, "PYTHONPATH": ROOT}
@@ -115,7 +114,7 @@ def test_keys_are_in_no_log(tmp_path: Path) -> None:
         for header in ("authorization", "x-api-key", "api-key"):
             for secret, status in ((good, 200), (wrong, 401)):
                 value = f"Bearer {secret}" if header == "authorization" else secret
-                answer = httpx.post(f"{found[0]}/chat/completions", json=body, headers={header: value}, timeout=PATIENCE)
+                answer = CLIENT.post(f"{found[0]}/chat/completions", json=body, headers={header: value})
                 assert answer.status_code == status
                 assert secret not in answer.text
     finally:

@@ -16,7 +16,7 @@ import httpx
 import pytest
 import yaml
 
-from tests.support.server import PATIENCE, STARTING, replay_model
+from tests.support.server import CLIENT, PATIENCE, STARTING, replay_model
 
 TURNS = [{"match": None, "text": "Hello!"}]
 
@@ -62,7 +62,7 @@ def test_serve_prints_what_it_serves_answers_and_stops(config: Path, number: sig
         found = re.search(r"http://127\.0\.0\.1:\d+/v1", lines[-1])
         assert found
         body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
-        answer = httpx.post(f"{found[0]}/chat/completions", json=body, timeout=PATIENCE)
+        answer = CLIENT.post(f"{found[0]}/chat/completions", json=body)
         assert answer.json()["choices"][0]["message"]["content"] == "Hello!"
         process.send_signal(number)
         _, log = process.communicate(timeout=PATIENCE)

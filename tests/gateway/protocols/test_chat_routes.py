@@ -5,10 +5,9 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving, wait_for
+from tests.support.server import CLIENT, SLOW_TURN, Gateway, replay_model, serving, wait_for
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>'
 TURNS = [
@@ -109,14 +108,14 @@ def test_a_body_sent_in_chunks_without_a_length_is_bounded_too(gateway: Gateway)
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_other_methods(gateway: Gateway, method: str) -> None:
-    answer = httpx.request(method, f"{gateway.base_url}/chat/completions", timeout=PATIENCE)
+    answer = CLIENT.request(method, f"{gateway.base_url}/chat/completions")
     assert answer.status_code == 405
     assert answer.headers["allow"] == "POST"
     assert answer.json()["error"]["code"] == "method_not_allowed"
 
 
 def test_the_path_without_v1_answers_too(gateway: Gateway) -> None:
-    assert httpx.post(f"{gateway.url}/chat/completions", json=request(), timeout=PATIENCE).status_code == 200
+    assert CLIENT.post(f"{gateway.url}/chat/completions", json=request()).status_code == 200
 
 
 def test_a_stream(gateway: Gateway) -> None:

@@ -4,11 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import openai
 import pytest
 
-from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving, wait_for
+from tests.support.server import CLIENT, SLOW_TURN, Gateway, replay_model, serving, wait_for
 
 TURNS = [
     {"match": "weather", "pieces": ["It ", "is ", "sunny", "."]},
@@ -142,18 +141,18 @@ def test_a_prompt_that_is_too_long_is_refused(client: openai.OpenAI) -> None:
 
 def test_fields_without_effect_are_named(gateway: Gateway) -> None:
     body = {"model": "scripted", "prompt": "hi", "logit_processors": [], "user": "me", "max_tokens": 2}
-    answer = httpx.post(f"{gateway.base_url}/completions", json=body, timeout=PATIENCE)
+    answer = CLIENT.post(f"{gateway.base_url}/completions", json=body)
     assert answer.headers["x-toolwire-warnings"] == "logit_processors has no effect here"
 
 
 def test_tokens_are_counted_and_a_stream_that_is_left_stops(gateway: Gateway) -> None:
     body = {"model": "scripted", "prompt": "slow", "max_tokens": 10_000, "stream": True}
-    with httpx.stream("POST", f"{gateway.base_url}/completions", json=body, timeout=PATIENCE) as answer:
+    with CLIENT.stream("POST", f"{gateway.base_url}/completions", json=body) as answer:
         lines = answer.iter_lines()
         first = next(lines)
         assert json.loads(first.removeprefix("data: "))["choices"][0]["text"] == "word "
         assert wait_for(lambda: gateway.running() == 1)
     assert gateway.wait_until_idle()
-    text = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text
+    text = CLIENT.get(f"{gateway.url}/metrics").text
     line = next(line for line in text.splitlines() if 'tokens_total{kind="completion",model="scripted"}' in line)
     assert float(line.split()[-1]) > 0

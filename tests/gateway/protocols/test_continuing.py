@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.server import PATIENCE, Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving
 
 REST = " forty-two."
 TURNS = [{"match": None, "text": REST}]
@@ -37,7 +37,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 
 
 def ask(gateway: Gateway, path: str, **fields: Any) -> httpx.Response:
-    return httpx.post(f"{gateway.url}{path}", json={"model": "scripted", **BODIES[path], **fields}, timeout=PATIENCE)
+    return CLIENT.post(f"{gateway.url}{path}", json={"model": "scripted", **BODIES[path], **fields})
 
 
 def text_of(path: str, body: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ import httpx
 import openai
 import pytest
 
-from tests.support.server import PATIENCE, Gateway, replay_model, serving, wait_for
+from tests.support.server import CLIENT, PATIENCE, Gateway, replay_model, serving, wait_for
 from tests.support.tokenizers import byte_level
 
 NAME = "served/é"
@@ -123,7 +123,7 @@ def client(gateway: Gateway) -> Iterator[openai.OpenAI]:
 
 
 def post(gateway: Gateway, path: str = "/v1/completions", **body: Any) -> httpx.Response:
-    return httpx.post(gateway.url + path, json={"model": "mine", "prompt": "hi", **body}, timeout=PATIENCE)
+    return CLIENT.post(gateway.url + path, json={"model": "mine", "prompt": "hi", **body})
 
 
 def test_a_whole_completion(client: openai.OpenAI, engine: Engine) -> None:
@@ -156,7 +156,7 @@ def test_embeddings(client: openai.OpenAI, engine: Engine) -> None:
 
 def test_tokens_are_accounted_for(gateway: Gateway) -> None:
     def spent(kind: str) -> float:
-        text = httpx.get(f"{gateway.url}/metrics", timeout=PATIENCE).text
+        text = CLIENT.get(f"{gateway.url}/metrics").text
         line = next((line for line in text.splitlines() if f'tokens_total{{kind="{kind}",model="mine"}}' in line), "0")
         return float(line.split()[-1])
 

@@ -11,14 +11,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import BodyTooLarge, BodyUnreadable, CodingUnknown
 from gateway.protocols.body import read
-from tests.support.server import PATIENCE, Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -133,7 +132,7 @@ def test_every_protocol_takes_compressed_bodies(
     message = {"role": "user", "content": "hi"}
     body = {"model": "scripted", "max_tokens": 9, "messages": [message], "input": "hi"}
     content = write(json.dumps(body).encode())
-    answer = httpx.post(gateway.url + path, content=content, headers={"content-encoding": coding}, timeout=PATIENCE)
+    answer = CLIENT.post(gateway.url + path, content=content, headers={"content-encoding": coding})
     assert answer.status_code == 200
     assert "Hello!" in answer.text
 
@@ -143,10 +142,8 @@ def test_every_protocol_takes_compressed_bodies(
     [("/v1/chat/completions", "invalid_request_error"), ("/v1/responses", "invalid_request_error"), ("/v1/messages", "")],
 )
 def test_what_is_refused_has_the_protocols_own_shape(gateway: Gateway, path: str, kind: str) -> None:
-    bomb = httpx.post(
-        gateway.url + path, content=gzip.compress(b"\0" * 50_000_000), headers={"content-encoding": "gzip"}, timeout=PATIENCE
-    )
+    bomb = CLIENT.post(gateway.url + path, content=gzip.compress(b"\0" * 50_000_000), headers={"content-encoding": "gzip"})
     assert (bomb.status_code, bomb.json()["error"]["type"]) == (413, kind or "request_too_large")
-    other = httpx.post(gateway.url + path, content=b"{}", headers={"content-encoding": "br"}, timeout=PATIENCE)
+    other = CLIENT.post(gateway.url + path, content=b"{}", headers={"content-encoding": "br"})
     assert (other.status_code, other.headers["accept-encoding"]) == (415, "gzip, zstd, deflate")
     assert other.json()["error"]["type"] == "invalid_request_error"

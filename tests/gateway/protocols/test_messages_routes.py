@@ -17,7 +17,7 @@ from gateway.protocols.messages.encode import PING
 from gateway.protocols.messages.refusal import error_body, status_of
 from gateway.protocols.messages.routes import Messages
 from gateway.settings import Settings
-from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving, wait_for
+from tests.support.server import CLIENT, SLOW_TURN, Gateway, replay_model, serving, wait_for
 from tests.support.tokenizers import byte_level
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": "é"}}\n</tool_call>'
@@ -42,7 +42,7 @@ def request(text: str = "hi", **fields: Any) -> dict[str, Any]:
 
 def post(gateway: Gateway, body: Any = None, path: str = "/v1/messages", **more: Any) -> httpx.Response:
     fields = more if "content" in more else {"json": body, **more}
-    return httpx.post(gateway.url + path, timeout=PATIENCE, **fields)
+    return CLIENT.post(gateway.url + path, **fields)
 
 
 BAD = {
@@ -75,7 +75,7 @@ def test_bad_input_is_a_clear_4xx_and_the_server_goes_on(gateway: Gateway, name:
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens"])
 def test_other_methods(gateway: Gateway, method: str, path: str) -> None:
-    answer = httpx.request(method, gateway.url + path, timeout=PATIENCE)
+    answer = CLIENT.request(method, gateway.url + path)
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert answer.json()["error"]["type"] == "invalid_request_error"
 

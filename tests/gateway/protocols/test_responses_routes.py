@@ -12,7 +12,7 @@ import pytest
 from gateway.backends.replay import ReplayBackend
 from gateway.chat.plan import Dialect
 from tests.support.planned import hermes_call
-from tests.support.server import PATIENCE, SLOW_TURN, Gateway, replay_model, serving
+from tests.support.server import CLIENT, SLOW_TURN, Gateway, replay_model, serving
 
 TURNS = [
     {"match": "call", "text": hermes_call("f", {"a": 4})},
@@ -28,9 +28,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 
 
 def post(gateway: Gateway, path: str = "", **fields: Any) -> httpx.Response:
-    return httpx.post(
-        f"{gateway.base_url}/responses{path}", json={"model": "scripted", "input": "hi", **fields}, timeout=PATIENCE
-    )
+    return CLIENT.post(f"{gateway.base_url}/responses{path}", json={"model": "scripted", "input": "hi", **fields})
 
 
 @pytest.mark.parametrize(
@@ -38,7 +36,7 @@ def post(gateway: Gateway, path: str = "", **fields: Any) -> httpx.Response:
 )
 def test_bad_bodies(gateway: Gateway, body: bytes) -> None:
     for path in ("", "/input_tokens"):
-        answer = httpx.post(f"{gateway.base_url}/responses{path}", content=body, timeout=PATIENCE)
+        answer = CLIENT.post(f"{gateway.base_url}/responses{path}", content=body)
         assert answer.status_code == 400
         assert answer.json()["error"].keys() == {"message", "type", "param", "code"}
     assert post(gateway).json()["output"][0]["content"][0]["text"] == "Hello!"
@@ -55,14 +53,14 @@ def test_bad_bodies(gateway: Gateway, body: bytes) -> None:
     ],
 )
 def test_other_methods(gateway: Gateway, method: str, path: str, allow: str) -> None:
-    answer = httpx.request(method, f"{gateway.base_url}/responses{path}", timeout=PATIENCE)
+    answer = CLIENT.request(method, f"{gateway.base_url}/responses{path}")
     assert (answer.status_code, answer.headers["allow"]) == (405, allow)
     assert answer.json()["error"]["code"] == "method_not_allowed"
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/input_items")])
 def test_responses_that_are_not_there(gateway: Gateway, method: str, path: str) -> None:
-    answer = httpx.request(method, f"{gateway.base_url}/responses/resp_x{path}", timeout=PATIENCE)
+    answer = CLIENT.request(method, f"{gateway.base_url}/responses/resp_x{path}")
     assert answer.status_code == 404
     assert answer.json()["error"] == {
         "message": "Response with id 'resp_x' not found.",
@@ -73,8 +71,8 @@ def test_responses_that_are_not_there(gateway: Gateway, method: str, path: str) 
 
 
 def test_the_path_without_v1_answers_too(gateway: Gateway) -> None:
-    made = httpx.post(f"{gateway.url}/responses", json={"model": "scripted", "input": "hi"}, timeout=PATIENCE).json()
-    assert httpx.get(f"{gateway.url}/responses/{made['id']}", timeout=PATIENCE).json() == made
+    made = CLIENT.post(f"{gateway.url}/responses", json={"model": "scripted", "input": "hi"}).json()
+    assert CLIENT.get(f"{gateway.url}/responses/{made['id']}").json() == made
 
 
 def test_a_stream(gateway: Gateway) -> None:
@@ -106,13 +104,13 @@ def test_what_chat_calls_messages_is_the_input_here(gateway: Gateway) -> None:
 )
 def test_bad_queries(gateway: Gateway, query: str, code: str) -> None:
     made = post(gateway).json()
-    answer = httpx.get(f"{gateway.base_url}/responses/{made['id']}/input_items?{query}", timeout=PATIENCE)
+    answer = CLIENT.get(f"{gateway.base_url}/responses/{made['id']}/input_items?{query}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
 
 
 def test_only_a_run_can_be_streamed_again(gateway: Gateway) -> None:
     made = post(gateway).json()
-    assert httpx.get(f"{gateway.base_url}/responses/{made['id']}?stream=true", timeout=PATIENCE).status_code == 400
+    assert CLIENT.get(f"{gateway.base_url}/responses/{made['id']}?stream=true").status_code == 400
 
 
 def test_a_refusal_in_the_background_is_told_at_once_and_leaves_nothing(gateway: Gateway) -> None:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.support.server import PATIENCE, Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving
 
 TURNS = [{"match": None, "text": "Hello!"}]
 BROKEN = '{"a": '
@@ -51,7 +50,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     [("lenient", None, 200), ("lenient", False, 200), ("lenient", True, 400), ("strict", None, 400), ("strict", False, 400)],
 )
 def test_a_request_can_only_make_it_stricter(gateway: Gateway, path: str, model: str, wanted: bool | None, status: int) -> None:
-    answer = httpx.post(f"{gateway.url}{path}", json={"model": model, "strict_history": wanted, **BODIES[path]}, timeout=PATIENCE)
+    answer = CLIENT.post(f"{gateway.url}{path}", json={"model": model, "strict_history": wanted, **BODIES[path]})
     assert answer.status_code == status
     if status == 400:
         assert "is broken" in answer.json()["error"]["message"]

@@ -13,14 +13,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.otlp_metrics import open_metrics_sender
 from gateway.telemetry.tracing import open_tracing
 from tests.support.planned import hermes_call
-from tests.support.server import PATIENCE, replay_model, serving, wait_for
+from tests.support.server import CLIENT, replay_model, serving, wait_for
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TURNS = [{"match": "call", "text": hermes_call()}, {"match": None, "text": "Hello!"}]
@@ -106,7 +105,7 @@ def test_a_streamed_request_reaches_the_collector(
         headers = {"traceparent": f"00-{TRACE}-{PARENT}-01", "x-request-id": "mine-7"}
         answer = gateway.post(body, headers=headers)
         gateway.post({"model": "unknown", "messages": [{"role": "user", "content": "x"}]}, headers=headers)
-        assert httpx.get(f"{gateway.url}/health", timeout=PATIENCE).status_code == 200
+        assert CLIENT.get(f"{gateway.url}/health").status_code == 200
     first = json.loads(answer.text.split("\n\n")[0].removeprefix("data: "))
     assert set(collector.paths) == {"/v1/traces", "/v1/metrics"}
     spans = collector.spans()
@@ -130,7 +129,7 @@ def test_other_protocols_tell_their_ids_too(tmp_path: Path, collector: Collector
     settings = {"models": [replay_model(tmp_path, TURNS)], "telemetry": {"otlp_endpoint": collector.url, "capture_content": True}}
     with serving(settings) as gateway:
         asked = {"input": "hi"} if path == "/v1/responses" else {"messages": [{"role": "user", "content": "hi"}], "max_tokens": 9}
-        answer = httpx.post(gateway.url + path, json={"model": "scripted", **asked}, timeout=PATIENCE).json()
+        answer = CLIENT.post(gateway.url + path, json={"model": "scripted", **asked}).json()
     spans = collector.spans()
     told = _values(spans["chat scripted"].attributes)
     assert told["gen_ai.response.id"] == answer["id"]
@@ -148,7 +147,7 @@ def test_a_search_by_the_gateway_is_the_one_tool_that_it_executes(tmp_path: Path
     with serving(settings) as gateway:
         tools = [{"type": "tool_search"}, {"type": "function", "name": "mail", "defer_loading": True}]
         body = {"model": "scripted", "input": "hi", "tools": tools}
-        assert httpx.post(f"{gateway.base_url}/responses", json=body, timeout=PATIENCE).json()["status"] == "completed"
+        assert CLIENT.post(f"{gateway.base_url}/responses", json=body).json()["status"] == "completed"
     spans = collector.spans()
     assert set(spans) - {"resource"} == {"POST /v1/responses", "chat scripted", "execute_tool tool_search"}
     run = spans["execute_tool tool_search"]
