@@ -39,7 +39,8 @@ def client(gateway: Gateway) -> Iterator[openai.OpenAI]:
 @pytest.fixture
 def socket(gateway: Gateway) -> Iterator[Any]:
     url = f"{gateway.base_url}/responses".replace("http://", "ws://")
-    with websockets.connect(url, additional_headers={"Authorization": "Bearer x"}) as connection:
+    options = {"additional_headers": {"Authorization": "Bearer x"}, "close_timeout": 1}  # what is still sent then is not read
+    with websockets.connect(url, **options) as connection:
         yield connection
 
 

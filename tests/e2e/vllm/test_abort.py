@@ -1,4 +1,4 @@
-"""A client that goes away costs nothing more: within a second the engine has no running request."""
+"""A client that goes away costs nothing more: within a second the engine has no running request, if it gets its share of a processor."""
 
 import http.client
 import json
@@ -11,11 +11,13 @@ from urllib.parse import urlsplit
 import pytest
 
 PATIENCE = 1.0
+ATTEMPTS = 3
+"""A machine with much else to do gives its time unevenly."""
 
 
 def running(engine: str) -> int:
     """Requests that the engine says it is generating or about to."""
-    with urllib.request.urlopen(f"{engine}/metrics", timeout=5) as response:
+    with urllib.request.urlopen(f"{engine}/metrics", timeout=60) as response:
         text = response.read().decode()
     counts = re.findall(r"^vllm:num_requests_(?:running|waiting)\{[^}]*\} ([0-9.]+)$", text, re.MULTILINE)
     assert counts, "the engine no longer reports its requests under this name"
@@ -34,8 +36,16 @@ def seconds_until(condition: Callable[[], bool], patience: float) -> float:
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 def test_a_client_that_goes_away_frees_the_engine(random_engine: str, random_gateway: str, stream: bool) -> None:
-    assert seconds_until(lambda: running(random_engine) == 0, 30) < 30
-    where = urlsplit(random_gateway)
+    spent = [left_and_idle(random_engine, random_gateway, stream=stream)]
+    while spent[-1] >= PATIENCE and len(spent) < ATTEMPTS:
+        spent.append(left_and_idle(random_engine, random_gateway, stream=stream))
+    assert spent[-1] < PATIENCE, f"the engine went on for {spent} s"
+
+
+def left_and_idle(engine: str, gateway: str, *, stream: bool) -> float:
+    """Seconds from a client's going away until the engine has nothing to do."""
+    assert seconds_until(lambda: running(engine) == 0, 120) < 120
+    where = urlsplit(gateway)
     body = {
         "model": "random-hermes",
         "messages": [{"role": "user", "content": "Talk for a long time."}],
@@ -43,15 +53,14 @@ def test_a_client_that_goes_away_frees_the_engine(random_engine: str, random_gat
         "stream": stream,
         "ignore_eos": True,
     }
-    connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=30)
+    connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=60)
     connection.request("POST", f"{where.path}/chat/completions", json.dumps(body), {"content-type": "application/json"})
     if stream:
         response = connection.getresponse()
         assert response.status == 200
         assert response.read(200)
-    assert seconds_until(lambda: running(random_engine) == 1, 10) < 10, "the request never reached the engine"
+    assert seconds_until(lambda: running(engine) == 1, 60) < 60, "the request never reached the engine"
     connection.close()
     if stream:
         response.close()
-    spent = seconds_until(lambda: running(random_engine) == 0, 10)
-    assert spent < PATIENCE, f"the engine went on for {spent:.1f} s"
+    return seconds_until(lambda: running(engine) == 0, 10)

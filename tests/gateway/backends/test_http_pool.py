@@ -57,10 +57,10 @@ def saying(*parts: bytes, pause: float = 0.0, then: Callable[[asyncio.StreamWrit
 
 
 async def whole(connection: HttpConnection) -> bytes:
-    got = b""
+    got = []
     while block := await connection.read():
-        got += block
-    return got
+        got.append(block)
+    return b"".join(got)
 
 
 async def one(pool: HttpPool) -> bytes:
@@ -204,7 +204,7 @@ def test_nobody_there_and_nobody_who_answers() -> None:
 def test_slow_words_are_no_silence() -> None:
     async def main() -> None:
         parts = [HEAD, *(b"1\r\nx\r\n" for _ in range(8)), b"0\r\n\r\n"]
-        async with engine(saying(*parts, pause=0.1), silence=0.4) as pool:
+        async with engine(saying(*parts, pause=0.3), silence=2.0) as pool:
             assert await one(pool) == b"x" * 8
 
     asyncio.run(main())
