@@ -1,4 +1,4 @@
-"""A client that goes away costs nothing more: within a second the engine has no running request, if it gets its share of a processor."""
+"""A client that goes away costs nothing more: within a second the engine has no running request."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ import pytest
 
 PATIENCE = 1.0
 ATTEMPTS = 3
-"""A machine with much else to do gives its time unevenly."""
+"""A machine with much else to do may keep any of the parts waiting for longer."""
 
 
 def running(engine: str) -> int:
