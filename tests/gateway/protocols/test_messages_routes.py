@@ -198,7 +198,7 @@ def test_an_idle_stream_is_kept_alive_by_pings(tmp_path: Path) -> None:
 
     asyncio.run(scenario())
     frames = [message["body"] for message in sent[1:]]
-    assert frames.count(PING) >= 4
+    assert frames.count(PING) >= 3, "more than one for each gap"
     assert b'"text":"a"' in b"".join(frames)
 
 

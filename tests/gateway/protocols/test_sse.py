@@ -121,6 +121,6 @@ def test_an_idle_stream_is_kept_alive(tmp_path: Path, endpoint: Callable[[House]
         return [message["body"] for message in connection.sent[1:]]
 
     frames = asyncio.run(scenario())
-    assert frames.count(KEEP_ALIVE) >= 4
+    assert frames.count(KEEP_ALIVE) >= 3, "more than one for each gap"
     assert b'"a"' in b"".join(frames)
     assert frames[-1].startswith(last)
