@@ -13,7 +13,7 @@ SMALL, LARGE = 2_000, 8_000
 GROWTH = 8
 """Four times the text costs about four times the time; sixteen times would be its square."""
 NOISE = 0.01
-ATTEMPTS = 3
+ATTEMPTS = 10
 FILLERS = (" ", "\n", '"', "'", "{", "[", "<", "\\", "a", "1", ",", '{"a":', '"a", ')
 
 every_format = pytest.mark.parametrize("name", parsers.names())

@@ -66,5 +66,9 @@ def test_the_search_is_linear_also_where_beginnings_abound() -> None:
         without_secrets(text)
         return time.process_time() - began
 
-    small = min(took(2_000) for _ in range(3))
-    assert took(8_000) < 12 * small + 0.05
+    small = large = float("inf")
+    for _ in range(10):
+        small, large = min(small, took(2_000)), min(large, took(8_000))
+        if large < 12 * small:
+            return
+    pytest.fail(f"four times the text costs {large / small:.1f} times the time")
