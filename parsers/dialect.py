@@ -52,7 +52,7 @@ def _misfit(text: str, name: str, tools: Tools) -> tuple[int, bool] | None:
     events: list[Event] = parser.feed(text) + parser.finish("stop")
     if not any(isinstance(event, ToolCallEnd) and event.complete for event in events):
         return None
-    return sum(map(len, parser.content)), not _writes(text, name, fold(events))
+    return sum(map(len, parser.output.content)), not _writes(text, name, fold(events))
 
 
 def _writes(text: str, name: str, message: Message) -> bool:

@@ -37,9 +37,9 @@ class Parser(TurnParser):
 
     def closing_notices(self) -> list[Notice]:
         """A notice when the content carries a call to a declared tool in another format."""
-        if not self.tools or self.index >= 0:
+        if not self.calls.tools or self.calls.index >= 0:
             return []
-        found = likely_format("".join(self.content), self.format, tools=tuple(self.tools.values()))
+        found = likely_format("".join(self.output.content), self.format, tools=tuple(self.calls.tools.values()))
         if found is None:
             return []
         detail = f"the turn carries a call in the format {found}, but the parser is set to {self.format.name}"

@@ -1,7 +1,7 @@
 """One reader per kind of region. The contract, once:
 
-`read(parser)` consumes from `parser.buffer[parser.at:]` with `parser.skip` (framing) or `parser.pass_text`, emits through the
-parser, and moves on with `parser.go`, `parser.enter` or `parser.reject`. It returns True when it moved (call the current reader
+`read(parser)` consumes from `parser.buffer[parser.at:]` with `parser.skip` (framing) or `parser.pass_text`, emits through its
+`calls`, and moves on with `parser.go`, `parser.enter` or `parser.reject`. It returns True when it moved (call the current reader
 again) and False when it needs more text. What it decides must not depend on how the text was cut: it waits until the text
 decides. It never looks back, and what it holds it takes out of the buffer, so that nothing is searched twice.
 

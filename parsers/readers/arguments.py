@@ -52,16 +52,16 @@ class Arguments:
 
     def flow(self, parser: "Parser") -> bool:
         """Give out all that has arrived if it is plain text inside a string of an open call, as it is nearly always."""
-        text = self._value.plain(parser.buffer, parser.at) if parser.call_open and self.begun else ""
+        text = self._value.plain(parser.buffer, parser.at) if parser.calls.open and self.begun else ""
         if text:
             parser.skip(len(parser.buffer))
-            parser.arguments(text)
+            parser.calls.arguments(text)
         return bool(text)
 
     def advance(self, parser: "Parser") -> bool | None:
         """Read on, and open the call whose name was read before. As a reader says, whether it moved; None once all is read."""
         outcome = self.read(parser)
-        if self.begun and not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
+        if self.begun and not parser.in_call():
             return True
         self.give_out(parser)
         if outcome == "more":
@@ -74,8 +74,8 @@ class Arguments:
 
     def give_out(self, parser: "Parser") -> None:
         """Emit what is ready, if the call is open."""
-        if parser.call_open and self.text:
-            parser.arguments("".join(self.text))
+        if parser.calls.open and self.text:
+            parser.calls.arguments("".join(self.text))
             self.text.clear()
 
     def _stream(self, value: JsonValue) -> Outcome:
@@ -143,8 +143,8 @@ class ArgumentsReader:
             return False
         if match is None:
             parser.reject("malformed", "the arguments of a call are not a JSON object")
-        elif parser.call_open or parser.open_call(parser.name or "", parser.call_id):
-            parser.arguments("{}")
+        elif parser.in_call():
+            parser.calls.arguments("{}")
             parser.go(self._position)
         return True
 
@@ -154,5 +154,5 @@ class ArgumentsReader:
 
 def note_repairs(parser: "Parser", repairs: set[str]) -> None:
     """One notice per kind of repair, if there is a call that was repaired."""
-    for repair in sorted(repairs) if parser.call_open else ():
+    for repair in sorted(repairs) if parser.calls.open else ():
         parser.notice("repaired", repair)

@@ -86,7 +86,7 @@ class ElementsReader:
             return self._leave(parser, match.start())
         if closes:
             return self._close(parser, match)
-        if not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
+        if not parser.in_call():
             return True
         parser.skip(match.end())
         self._open.append(_Element(name, self._schema_of(parser, name)))
@@ -95,7 +95,7 @@ class ElementsReader:
         return True
 
     def _schema_of(self, parser: "Parser", name: str) -> Any:
-        root = parser.tool.parameters if parser.tool is not None else {}
+        root = parser.calls.tool.parameters if parser.calls.tool is not None else {}
         outer = self._open[-1].schema if self._open else root
         if self._open and "array" in types_of(outer, root):
             return items_of(outer, root)
@@ -108,13 +108,13 @@ class ElementsReader:
             return True
         parser.skip(match.end())
         self._open.pop()
-        root = parser.tool.parameters if parser.tool is not None else {}
+        root = parser.calls.tool.parameters if parser.calls.tool is not None else {}
         value = _value(element, root)
         if self._open:
             self._open[-1].children.append((element.name, value))
             return True
         self._count += 1
-        parser.arguments(("{" if self._count == 1 else ", ") + quoted(element.name) + ": " + value)
+        parser.calls.arguments(("{" if self._count == 1 else ", ") + quoted(element.name) + ": " + value)
         return True
 
     def _leave(self, parser: "Parser", start: int) -> bool:
@@ -127,9 +127,9 @@ class ElementsReader:
         return True
 
     def _end(self, parser: "Parser", text: str, target: Position) -> None:
-        if not parser.call_open and not parser.open_call(parser.name or "", parser.call_id):
+        if not parser.in_call():
             return
-        parser.arguments("}" if self._count else "{}")
+        parser.calls.arguments("}" if self._count else "{}")
         parser.skip(parser.at + len(text))
         parser.go(target)
 

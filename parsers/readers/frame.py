@@ -69,7 +69,7 @@ class FrameReader:
         if parser.skip_space():
             watched = _watched(self._position, _ends(parser.format))
             match = whole(watched).match(parser.buffer, parser.at)
-            cut = cut_off(watched, parser.buffer, parser.at, sure=parser.call_open) if parser.has_messages else None
+            cut = cut_off(watched, parser.buffer, parser.at, sure=parser.calls.open) if parser.has_messages else None
             if match is None and cut == parser.at:
                 skip_cut_off(parser)
                 return True
@@ -112,7 +112,7 @@ def _name_ends(position: Position) -> tuple[str, ...]:
 def _tool_name(leaf: ToolName, written: str, parser: "Parser") -> str:
     """The tool that a name as it is written means."""
     name = unescaped(written) if leaf.escaped else written.removeprefix(leaf.prefix)
-    declared = parser.tools or {}
+    declared = parser.calls.tools or {}
     tail = re.split("[.:]", name)[-1]
     return tail if leaf.spaced and name not in declared and tail in declared else name
 
@@ -123,8 +123,8 @@ def _name_in_id(leaf: NumberedName, written: str, parser: "Parser") -> str:
     An id whose parts are not set off as they should be is read where it can mean but one tool.
     """
     name = leaf.name_of(written)
-    tools = parser.tools
-    if tools is None or parser.declared(name) is not None:
+    tools = parser.calls.tools
+    if tools is None or parser.calls.declared(name) is not None:
         return name
     meant = list(tools) if name.isdigit() else [tool for tool in tools if _glued(leaf.prefix, tool).fullmatch(written)]
     if len(meant) != 1:
@@ -176,11 +176,11 @@ class NameReader:
         parser.skip(end)
         match leaf:
             case CallId():
-                parser.call_id = name or None
+                parser.calls.id = name or None
             case NumberedName():
-                parser.call_id, parser.name = name, _name_in_id(leaf, name, parser)
+                parser.calls.id, parser.calls.name = name, _name_in_id(leaf, name, parser)
             case ToolName():
-                parser.name = _tool_name(leaf, name, parser)
+                parser.calls.name = _tool_name(leaf, name, parser)
         if not name and isinstance(leaf, ToolName | NumberedName):
             parser.reject("malformed", "a call has no name")
         else:

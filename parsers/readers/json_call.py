@@ -69,7 +69,7 @@ class JsonCallReader:
         if self._complete() and parser.reason != "length":
             if parser.at < len(parser.buffer):
                 return self._closer_or_broken(parser, at_end=True)
-            if parser.call_open and not self._depth:
+            if parser.calls.open and not self._depth:
                 self._close_without_brace(parser)
                 return True
         parser.skip(len(parser.buffer))
@@ -214,7 +214,7 @@ class JsonCallReader:
     def _told(self, parser: "Parser", role: str, value: object) -> None:
         """The value of the id or of the name is known."""
         if role == "id":
-            parser.call_id = str(value) if isinstance(value, str | int) and is_encodable(str(value)) else None
+            parser.calls.id = str(value) if isinstance(value, str | int) and is_encodable(str(value)) else None
         elif not isinstance(value, str) or not value.strip() or not is_encodable(value):
             parser.reject("malformed", "a call's name is not a string")
         else:
@@ -226,7 +226,7 @@ class JsonCallReader:
         arguments = self._arguments
         if arguments is None or not arguments.begun or self._name is None:
             return True
-        if not parser.call_open and not parser.open_call(self._name, parser.call_id):
+        if not parser.calls.open and not parser.open_call(self._name):
             return False
         arguments.give_out(parser)
         return True
@@ -240,7 +240,7 @@ class JsonCallReader:
             parser.reject("literal_marker", "a JSON object without name and arguments is not a call")
         elif self._arguments is None and self._left_out:
             parser.reject("malformed", "a call's arguments stand under keys that are not theirs")
-        elif parser.call_open or parser.open_call(self._name, parser.call_id):
+        elif parser.calls.open or parser.open_call(self._name):
             note_repairs(parser, self._repairs)
             parser.go(self._position)
 

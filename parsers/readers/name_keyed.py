@@ -53,7 +53,7 @@ class NameKeyedReader:
             parser.reject("malformed", "a call's JSON is broken")
             return True
         parser.hold()
-        parser.name = name
+        parser.calls.name = name
         parser.skip(match.end())
         self._arguments = Arguments()
         return True

@@ -52,17 +52,17 @@ class PythonCallReader:
             parser.reject("literal_marker", "what stands there is not a Python call")
             return True
         parser.hold()
-        parser.name = match.group(1)
+        parser.calls.name = match.group(1)
         self._named = True
         parser.skip(match.end())
         return True
 
     def _structure(self, parser: "Parser", character: str) -> bool:
         if character == ")":
-            if not self._open(parser):
+            if not parser.in_call():
                 return True
             parser.skip(parser.at + 1)
-            parser.arguments("}" if self._count else "{}")
+            parser.calls.arguments("}" if self._count else "{}")
             parser.go(self._position)
         elif character == "," and self._behind_value:
             self._behind_value = False
@@ -80,17 +80,14 @@ class PythonCallReader:
                 return False
             parser.reject("malformed", "an argument without a name cannot be read")
             return True
-        if not self._open(parser):
+        if not parser.in_call():
             return True
         self._key = match.group(2)
         parser.skip(match.end())
         self._value = JsonValue(python=True)
         self._count += 1
-        parser.arguments(("{" if self._count == 1 else ", ") + quoted(self._key) + ": ")
+        parser.calls.arguments(("{" if self._count == 1 else ", ") + quoted(self._key) + ": ")
         return True
-
-    def _open(self, parser: "Parser") -> bool:
-        return parser.call_open or parser.open_call(parser.name or "", parser.call_id)
 
     def _read_value(self, parser: "Parser") -> bool:
         value = self._value
@@ -98,7 +95,7 @@ class PythonCallReader:
         if value.state is State.VALUE and not value.stack:
             parser.skip_space()
         parser.skip(value.feed(parser.buffer, parser.at))
-        parser.arguments(value.take())
+        parser.calls.arguments(value.take())
         if value.state is State.BAD:
             parser.reject("malformed", f"the value of {self._key} is not a literal")
             return True

@@ -111,7 +111,7 @@ class QuotedReader:
             return True
         closer = self._stack.pop()
         parser.skip(parser.at + 1)
-        parser.arguments("]" if closer == "]" else "}")
+        parser.calls.arguments("]" if closer == "]" else "}")
         self._step = "after"
         self._begun = True
         if not self._stack:
@@ -131,10 +131,10 @@ class QuotedReader:
 
     def _certain(self, parser: "Parser") -> bool:
         """Open the call with its first brace; False: it was a draft that is text now."""
-        if not parser.call_open:
-            if not parser.open_call(parser.name or "", parser.call_id):
+        if not parser.calls.open:
+            if not parser.in_call():
                 return False
-            parser.arguments("{")
+            parser.calls.arguments("{")
         return True
 
     # ---- keys
@@ -149,19 +149,19 @@ class QuotedReader:
             self._begin_argument(parser, key)
         parser.skip(match.end())
         self._comma(parser)
-        parser.arguments(f"{quoted(key)}: ")
+        parser.calls.arguments(f"{quoted(key)}: ")
         self._step = "value"
         return True
 
     def _begin_argument(self, parser: "Parser", key: str) -> None:
         self._key = key
-        tool = parser.tool
+        tool = parser.calls.tool
         schema = member_of(tool.parameters, tool.parameters, key) if tool is not None else None
         self._types = types_of(schema, tool.parameters) if tool is not None else frozenset()
 
     def _comma(self, parser: "Parser") -> None:
         if self._begun:
-            parser.arguments(", ")
+            parser.calls.arguments(", ")
         self._begun = True
 
     # ---- values
@@ -178,7 +178,7 @@ class QuotedReader:
         elif character in "\"'":
             self._step, self._value = "json", JsonValue()
         else:
-            parser.arguments(character)
+            parser.calls.arguments(character)
             self._push(parser, character)
         return True
 
@@ -192,7 +192,7 @@ class QuotedReader:
         self._step = "string"
         self._parts = [] if types and "string" not in types else None
         if self._parts is None:
-            parser.arguments('"')
+            parser.calls.arguments('"')
 
     def _read_string(self, parser: "Parser", *, at_end: bool) -> bool:
         match = boundary((self._quote,)).search(parser.buffer, parser.at)
@@ -208,7 +208,7 @@ class QuotedReader:
             self._note_quote(parser)
             return True
         parser.skip(end + len(self._quote))
-        parser.arguments('"' if self._parts is None else typed("".join(self._parts), self._types))
+        parser.calls.arguments('"' if self._parts is None else typed("".join(self._parts), self._types))
         self._step = "after"
         return True
 
@@ -223,7 +223,7 @@ class QuotedReader:
         if self._parts is not None:
             self._parts.append(text)
         else:
-            parser.arguments(encode_basestring(text)[1:-1])
+            parser.calls.arguments(encode_basestring(text)[1:-1])
 
     def _ends(self, parser: "Parser", behind: int, *, at_end: bool) -> bool | None:
         """Whether what follows a quote token shows it to be the closing one; None: not enough has arrived to tell."""
@@ -239,7 +239,7 @@ class QuotedReader:
         value = self._value
         assert value is not None
         parser.skip(value.feed(parser.buffer, parser.at))
-        parser.arguments(value.take())
+        parser.calls.arguments(value.take())
         if value.state is not State.DONE:
             return False
         parser.notice("repaired", "a string in JSON's quotes")
@@ -261,6 +261,6 @@ class QuotedReader:
         if value.startswith('"') and "string" not in types:
             parser.notice("repaired", "a string without its quotes")
         parser.skip(end)
-        parser.arguments(value)
+        parser.calls.arguments(value)
         self._step = "after"
         return True

@@ -84,7 +84,7 @@ class TaggedReader:
             return False
         if marker == table.opener:
             return self._header(parser)
-        if not self._open(parser):
+        if not parser.in_call():
             return True
         self._end(parser)
         target = self._position.markers.get(marker)
@@ -109,10 +109,10 @@ class TaggedReader:
             return True
         if self._table.leaf.trim and match.end() == len(parser.buffer) and not parser.reason:
             return False  # the newline that belongs to the header may be next
-        if (self._table.leaf.declared or slipped) and not parser.call_open and self._is_foreign(parser, match.group("key")):
-            parser.reject("undeclared", f"{parser.name} has no argument {match.group('key')!r}")
+        if (self._table.leaf.declared or slipped) and not parser.calls.open and self._is_foreign(parser, match.group("key")):
+            parser.reject("undeclared", f"{parser.calls.name} has no argument {match.group('key')!r}")
             return True
-        if not self._open(parser):
+        if not parser.in_call():
             return True
         if slipped:
             parser.notice("repaired", "a tag missing or doubled before the value of an argument")
@@ -136,8 +136,8 @@ class TaggedReader:
 
     def _is_foreign(self, parser: "Parser", key: str) -> bool:
         """Whether the tool says which arguments it takes, and this is none of them."""
-        name = parser.declared(parser.name or "")
-        tool = parser.tools.get(name) if parser.tools is not None and name is not None else None
+        name = parser.calls.declared(parser.calls.name or "")
+        tool = parser.calls.tools.get(name) if parser.calls.tools is not None and name is not None else None
         return tool is not None and bool(tool.parameters.get("properties")) and not knows(tool, key.strip())
 
     def _key_of(self, parser: "Parser", written: str) -> str:
@@ -145,24 +145,21 @@ class TaggedReader:
         if self._table.leaf.escaped:
             key = unescaped(key)
         unquoted = key.strip("\"'")
-        return unquoted if unquoted != key and knows(parser.tool, unquoted) else key
-
-    def _open(self, parser: "Parser") -> bool:
-        return parser.call_open or parser.open_call(parser.name or "", parser.call_id)
+        return unquoted if unquoted != key and knows(parser.calls.tool, unquoted) else key
 
     def _begin(self, parser: "Parser", key: str, mark: str | None) -> None:
         self._key, self._mark = key, mark
         self._in_value = True
         self._cdata = None if self._table.leaf.cdata else False
-        self._types = allowed_types(parser.tool, key)
-        wraps = key in self._table.leaf.unwrap and parser.tool is not None and not knows(parser.tool, key)
+        self._types = allowed_types(parser.calls.tool, key)
+        wraps = key in self._table.leaf.unwrap and parser.calls.tool is not None and not knows(parser.calls.tool, key)
         self._unwrapping = wraps and not self._count
         text_by_schema = self._types == {"string"}
-        contradicts = mark == "true" and knows(parser.tool, key) and "string" not in self._types
+        contradicts = mark == "true" and knows(parser.calls.tool, key) and "string" not in self._types
         is_text = mark == "true" or (text_by_schema and not self._table.leaf.marked)
         self._streams = is_text and not self._unwrapping and not contradicts
         if self._streams:
-            parser.arguments(self._lead() + '"')
+            parser.calls.arguments(self._lead() + '"')
 
     def _lead(self) -> str:
         self._count += 1
@@ -215,7 +212,7 @@ class TaggedReader:
         if not text:
             return
         if self._streams:
-            parser.arguments(encode_basestring(text)[1:-1])
+            parser.calls.arguments(encode_basestring(text)[1:-1])
         else:
             self._parts.append(text)
 
@@ -229,7 +226,7 @@ class TaggedReader:
                 close_by = parser.buffer.find(table.header_end, start + len(ender), start + 2 * NAME_LIMIT)
                 waits = close_by < 0 and len(parser.buffer) - start < 2 * NAME_LIMIT and not at_end
                 return None if waits else False
-            return parser.tool is None or knows(parser.tool, self._key_of(parser, match.group("key")))
+            return parser.calls.tool is None or knows(parser.calls.tool, self._key_of(parser, match.group("key")))
         follow = table.between if marker in table.closers else table.behind.get(marker, ())
         return self._followed(parser, start + len(ender), follow, at_end=at_end)
 
@@ -252,9 +249,9 @@ class TaggedReader:
         kept = 0 if self._cdata or marker in self._table.closers else len(marker)
         self._in_value = False
         if self._streams:
-            parser.arguments('"')
+            parser.calls.arguments('"')
         else:
-            parser.arguments(self._value(parser))
+            parser.calls.arguments(self._value(parser))
         self._parts.clear()
         if kept:
             parser.notice("repaired", "an argument without its closing marker")
@@ -265,7 +262,7 @@ class TaggedReader:
 
     def _value(self, parser: "Parser") -> str:
         raw = "".join(self._parts)
-        if self._unwrapping and (inner := _members(raw, parser.tool)) is not None:
+        if self._unwrapping and (inner := _members(raw, parser.calls.tool)) is not None:
             self._count += 1
             parser.notice("repaired", f"all arguments wrapped in {self._key}")
             return "{" + inner
@@ -274,13 +271,13 @@ class TaggedReader:
             if not value.startswith('"'):
                 parser.notice("repaired", f"{self._key} marked as text where the schema wants none")
         elif self._mark == "false" or (self._types == {"string"} and self._table.leaf.marked):
-            value = as_json_or_text(raw) if parser.tool is None or self._mark == "false" else quoted(raw)
+            value = as_json_or_text(raw) if parser.calls.tool is None or self._mark == "false" else quoted(raw)
         else:
             value = typed(raw, self._types)
         return self._lead() + value
 
     def _end(self, parser: "Parser") -> None:
-        parser.arguments("}" if self._count else "{}")
+        parser.calls.arguments("}" if self._count else "{}")
 
 
 def _members(raw: str, tool: Tool | None) -> str | None:

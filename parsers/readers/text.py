@@ -156,19 +156,19 @@ class TextReader:
                 self._pass(parser, cut)
             else:
                 skip_cut_off(parser)
-        if parser.reader is self and (self._wrote or not (parser.framed or parser.wrote_content)):
+        if parser.reader is self and (self._wrote or not (parser.framing.seen or parser.output.wrote_content)):
             del self._space[len(self._space) if self._ended is None else self._ended :]
             self._flush_space(parser)
         return True
 
     def _behind_call(self, parser: "Parser") -> bool:
         """Whether a call ended right here: the beginning of a marker is then its closer, cut off, and not text."""
-        return parser.completed > 0 and not self._wrote
+        return parser.calls.completed > 0 and not self._wrote
 
     # ---- markers
     def _compile(self, parser: "Parser") -> re.Pattern[str]:
         others = (*parser.format.stop, *meaningless(parser.format), *strays(parser.format.turn, self.channel))
-        self._watched = self._table.watched(others, drafts=parser.drafts_left > 0)
+        self._watched = self._table.watched(others, drafts=parser.drafts.left > 0)
         self._pattern = boundary(self._watched)
         return self._pattern
 
@@ -184,17 +184,17 @@ class TextReader:
         if parser.has_messages and self.channel == "content" and marker not in self._table.own:
             self._keep_space(parser)
         elif marker in self._table.drafts and not parser.has_messages:
-            if marker in self._table.bare and (parser.wrote_content or self._wrote or parser.completed):
+            if marker in self._table.bare and (parser.output.wrote_content or self._wrote or parser.calls.completed):
                 self._as_text(parser, marker)
                 return
-            parser.begin_draft(self, marker, self._space)
+            parser.drafts.begin(self, marker, self._space)
         if target is None or target.text is None:
-            parser.announced = len(marker) > 1
-            parser.muted_tail = False
-            leads = self.channel == "content" and parser.wrote_content and marker not in self._table.own
-            parser.lead = "".join(self._space) if leads else ""
+            parser.calls.announced = len(marker) > 1
+            parser.framing.behind_muted = False
+            leads = self.channel == "content" and parser.output.wrote_content and marker not in self._table.own
+            parser.output.lead = "".join(self._space) if leads else ""
             parser.hold(self._space)
-        elif parser.muted_tail and marker in self._table.own:  # the closer of a call that is text is text
+        elif parser.framing.behind_muted and marker in self._table.own:  # the closer of a call that is text is text
             self._flush_space(parser)
             parser.pass_text(self.channel, parser.at + len(marker))
             parser.go(target)
@@ -206,22 +206,22 @@ class TextReader:
             parser.enter(opener)
             return
         assert target is not None
-        parser.framed = True
+        parser.framing.seen = True
         parser.skip(parser.at + len(marker))
         parser.go(target)
 
     def _echoes(self, parser: "Parser", marker: str) -> bool:
         """Whether a mere bracket stands behind a call that a real marker announced: models repeat their calls as text."""
-        return len(marker) == 1 and parser.announced and marker not in self._table.own
+        return len(marker) == 1 and parser.calls.announced and marker not in self._table.own
 
     def _without_meaning(self, parser: "Parser", marker: str) -> None:
         """The end of the turn, or a reasoning marker that has no partner."""
         drops = marker in meaningless(parser.format)
         is_stop = drops or marker in parser.format.stop
-        if not is_stop and parser.draft is not None:
+        if not is_stop and parser.drafts.open is not None:
             parser.abandon_draft()
             return
-        if not is_stop and (self._wrote or parser.wrote_content) and _PLAIN_TAG.match(marker):
+        if not is_stop and (self._wrote or parser.output.wrote_content) and _PLAIN_TAG.match(marker):
             self._as_text(parser, marker)
             return
         if drops:
@@ -230,7 +230,7 @@ class TextReader:
             # the end of the turn, unless more text follows: then the model spelled it, and it is text
             self._ended = len(self._space) if self._ended is None else self._ended
             self._space.append(marker)
-        parser.framed = True
+        parser.framing.seen = True
         parser.skip(parser.at + len(marker))
 
     # ---- text
@@ -249,20 +249,20 @@ class TextReader:
         body = text.rstrip()
         if parser.no_calls and (body or self._wrote) and self.channel == "content":
             body = text
-        if body and self._wrote and parser.draft is None and not parser.muted_tail:
+        if body and self._wrote and parser.drafts.open is None and not parser.framing.behind_muted:
             parser.at += len(body)  # text behind text, as nearly all text is
             if self._space:
                 body = "".join(self._space) + body
                 self._space, self._ended = [], None
-            parser.emit_text(self.channel, body)
+            parser.output.text(self.channel, body)
         elif body:
-            if parser.draft is not None:
+            if parser.drafts.open is not None:
                 parser.abandon_draft()
                 return
             if not self._wrote:
                 self._begin(parser, len(body) - len(body.lstrip()))
             self._flush_space(parser)
-            parser.muted_tail = False
+            parser.framing.behind_muted = False
             parser.pass_text(self.channel, end - len(text) + len(body))
         if parser.at < end:
             self._space.append(parser.buffer[parser.at : end])
@@ -271,7 +271,7 @@ class TextReader:
     def _begin(self, parser: "Parser", lead: int) -> None:
         """The first text of this stretch: markers that only open the turn no longer count."""
         self._wrote = True
-        if self.channel == "reasoning" or (parser.framed and not parser.wrote_content and not self._says):
+        if self.channel == "reasoning" or (parser.framing.seen and not parser.output.wrote_content and not self._says):
             self._space = []
             parser.skip(parser.at + lead)
         if self._table.position is not self.position or self._table is not TextTable(self.position):
@@ -281,12 +281,12 @@ class TextReader:
         """White space before the marker of a message: behind text it is text, else it waits for more content."""
         if self._wrote:
             self._flush_space(parser)
-        elif parser.wrote_content:
-            parser.between.extend(self._space)
+        elif parser.output.wrote_content:
+            parser.output.between.extend(self._space)
             self._space = []
 
     def _flush_space(self, parser: "Parser") -> None:
         self._ended = None
         if self._space:
-            parser.emit_text(self.channel, "".join(self._space))
+            parser.output.text(self.channel, "".join(self._space))
             self._space = []
