@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 from ..automaton import Position
 from .boundary import boundary
 from .frame import texts_behind
-from .json_value import JsonValue, State, encodable
+from .json_value import JsonValue, State
+from .surrogates import encodable
 
 if TYPE_CHECKING:
     from ..parser import Parser

@@ -9,7 +9,8 @@ from ..description import JsonCall
 from .arguments import Arguments, note_repairs
 from .boundary import boundary, whole
 from .frame import NAME_LIMIT, texts_behind, within
-from .json_value import JsonValue, State, is_encodable
+from .json_value import JsonValue, State
+from .surrogates import is_encodable
 
 if TYPE_CHECKING:
     from ..parser import Parser

@@ -5,40 +5,14 @@ right where only one meaning is possible (raw control characters in strings, tra
 such repair is noted. Anything else makes the value bad.
 """
 
-import re
 from enum import Enum, auto
 
 from .boundary import space_end
+from .json_scalar import SCALAR, is_scalar, python_scalar
+from .json_string import JsonString
 
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
-_PYTHON_NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]*)?(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?\Z")
-_SCALAR = re.compile(r"[-+.0-9A-Za-z_]+")
-_WORDS = {"True": "true", "False": "false", "None": "null"}
-_JSON_WORDS = frozenset({"true", "false", "null"})
 _SCALAR_LIMIT = 4096
-_PLAIN = {'"': re.compile(r'[^"\\\x00-\x1f]+'), "'": re.compile(r"[^'\"\\\x00-\x1f]+")}
-_ESCAPES = frozenset('"\\/bfnrt')
-_HEX = re.compile(r"[0-9a-fA-F]+")
-_CONTROL = {chr(code): f"\\u{code:04x}" for code in range(32)} | {
-    "\n": "\\n",
-    "\t": "\\t",
-    "\r": "\\r",
-    "\b": "\\b",
-    "\f": "\\f",
-}
-
-
-_HALF = re.compile("[\ud800-\udfff]")
-
-
-def is_encodable(text: str) -> bool:
-    """Whether a text holds whole characters only, no lone half of a surrogate pair: those cannot be sent."""
-    return _HALF.search(text) is None
-
-
-def encodable(written: str) -> str:
-    """The same JSON text with lone halves of surrogate pairs escaped."""
-    return _HALF.sub(lambda half: f"\\u{ord(half.group()):04x}", written)
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
 class State(Enum):
@@ -52,14 +26,13 @@ class State(Enum):
     COLON = auto()
     AFTER = auto()
     STRING = auto()
-    ESCAPE = auto()
     SCALAR = auto()
     DONE = auto()
     BAD = auto()
 
 
 # Looked at for every delta; a name of the module is found faster than a member of an enumeration.
-_STRING, _ESCAPE, _SCALAR_STATE, _DONE, _BAD = State.STRING, State.ESCAPE, State.SCALAR, State.DONE, State.BAD
+_STRING, _SCALAR, _DONE, _BAD = State.STRING, State.SCALAR, State.DONE, State.BAD
 
 
 class JsonValue:
@@ -70,11 +43,10 @@ class JsonValue:
 
     __slots__ = (
         "_comma",
-        "_escape",
         "_is_key",
         "_pauses",
-        "_quote",
         "_scalar",
+        "_string",
         "begun",
         "depth_limit",
         "out",
@@ -94,10 +66,9 @@ class JsonValue:
         """A key with its colon, or a closed value, has been read: this is an object and not prose in braces."""
         self._pauses = pauses
         self.depth_limit = 512
-        self._quote = '"'
+        self._string = JsonString(self.out, self.repairs, python=python)
         self._is_key = False
         self._scalar = ""
-        self._escape = ""
         self._comma: str | None = None
 
     def take(self) -> str:
@@ -112,10 +83,10 @@ class JsonValue:
         while position < end:
             state = self.state
             if state is _STRING:
-                position = self._string(text, position)
-            elif state is _ESCAPE:
-                position = self._escaped(text, position)
-            elif state is _SCALAR_STATE:
+                position = self._string.read(text, position)
+                if not self._string.open:
+                    self.state = self._behind_string()
+            elif state is _SCALAR:
                 position = self._scalar_part(text, position)
             elif state is _DONE or state is _BAD:
                 break
@@ -128,9 +99,9 @@ class JsonValue:
 
     def plain(self, text: str, position: int) -> str:
         """All of `text[position:]` if it stands inside a string and is written as it is read, else nothing. None is consumed."""
-        if self.state is not _STRING:
+        if self.state is not _STRING or self._string.escaping:
             return ""
-        match = _PLAIN[self._quote].match(text, position)
+        match = self._string.plain.match(text, position)
         return match.group() if match is not None and match.end() == len(text) else ""
 
     def finish(self) -> None:
@@ -186,7 +157,7 @@ class JsonValue:
 
     def _close(self, character: str, position: int) -> int:
         top = self.stack[-1] if self.stack else ""
-        if (top, character) not in (("{", "}"), ("[", "]"), ("(", ")")):
+        if _CLOSERS.get(top) != character:
             self.state = State.BAD
             return position
         if self._comma is not None:
@@ -222,7 +193,7 @@ class JsonValue:
             return position + 1
         if character in "\"'":
             return self._open_string(character, position, is_key=False)
-        if _SCALAR.match(character):
+        if SCALAR.match(character):
             self._scalar = ""
             self.state = State.SCALAR
             return position
@@ -231,34 +202,9 @@ class JsonValue:
 
     # ---- strings
     def _open_string(self, quote: str, position: int, *, is_key: bool) -> int:
-        if quote == "'" and not self.python:
-            self.repairs.add("single quotes")
-        self._quote = quote
+        self._string.begin(quote)
         self._is_key = is_key
-        self.out.append('"')
         self.state = State.STRING
-        return position + 1
-
-    def _string(self, text: str, position: int) -> int:
-        match = _PLAIN[self._quote].match(text, position)
-        if match:
-            self.out.append(match.group())
-            position = match.end()
-            if position == len(text):
-                return position
-        character = text[position]
-        if character == self._quote:
-            self.out.append('"')
-            self.state = self._behind_string()
-        elif character == "\\":
-            self._escape = ""
-            self.state = State.ESCAPE
-        elif character == '"':
-            self.out.append('\\"')
-        else:
-            if not self.python:
-                self.repairs.add("raw control character")
-            self.out.append(_CONTROL[character])
         return position + 1
 
     def _behind_string(self) -> State:
@@ -266,53 +212,9 @@ class JsonValue:
             return State.COLON
         return State.AFTER if self.stack else State.DONE
 
-    def _escaped(self, text: str, position: int) -> int:
-        character = text[position]
-        if self._escape:
-            return self._hex_escape(text, position)
-        if character in _ESCAPES:
-            self.out.append("\\" + character)
-        elif character in "ux":
-            self._escape = character
-            return position + 1
-        elif character == "'":
-            self._note_escape()
-            self.out.append("'")
-        elif character == "\n" and self.python:
-            pass  # Python joins the lines
-        else:
-            self._note_escape()
-            self.out.append("\\\\" + _CONTROL.get(character, character))
-        self.state = State.STRING
-        return position + 1
-
-    def _note_escape(self) -> None:
-        if not self.python:
-            self.repairs.add("escape that JSON does not know")
-
-    def _hex_escape(self, text: str, position: int) -> int:
-        wanted = 4 if self._escape[0] == "u" else 2
-        match = _HEX.match(text, position, position + wanted - len(self._escape) + 1)
-        if match:
-            self._escape += match.group()
-            position = match.end()
-            if len(self._escape) <= wanted:
-                if position == len(text):
-                    return position
-            else:
-                self.out.append("\\u" + self._escape[1:].rjust(4, "0"))
-                if wanted == 2:
-                    self._note_escape()
-                self.state = State.STRING
-                return position
-        self._note_escape()  # not an escape after all: the backslash was meant
-        self.out.append("\\\\" + self._escape)
-        self.state = State.STRING
-        return position
-
     # ---- numbers and words
     def _scalar_part(self, text: str, position: int) -> int:
-        match = _SCALAR.match(text, position, position + _SCALAR_LIMIT - len(self._scalar))
+        match = SCALAR.match(text, position, position + _SCALAR_LIMIT - len(self._scalar))
         if match:
             self._scalar += match.group()
             position = match.end()
@@ -325,24 +227,13 @@ class JsonValue:
     def _scalar_end(self) -> None:
         word = self._scalar
         self.state = State.AFTER if self.stack else State.DONE
-        if word in _JSON_WORDS or _NUMBER.match(word):
+        if is_scalar(word):
             self.out.append(word)
             return
-        replaced = _WORDS.get(word) or (_python_number(word) if self.python else None)
+        replaced = python_scalar(word, numbers=self.python)
         if replaced is None:
             self.state = State.BAD
             return
         if not self.python:
             self.repairs.add("Python literal")
         self.out.append(replaced)
-
-
-def _python_number(word: str) -> str | None:
-    """The JSON spelling of a number that Python or a careless model may write (`+1`, `.5`, `5.`, `007`, `1_000`)."""
-    if not _PYTHON_NUMBER.match(word) or not any(c.isdigit() for c in word.lower().partition("e")[0]):
-        return None
-    digits = word.replace("_", "").lstrip("+")
-    sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
-    mantissa, e, exponent = digits.lower().partition("e")
-    whole, dot, fraction = mantissa.partition(".")
-    return f"{sign}{whole.lstrip('0') or '0'}{dot + (fraction or '0') if dot else ''}{e + exponent if e else ''}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..automaton import Position
 from .arguments import Arguments
 from .frame import within
-from .json_value import is_encodable
+from .surrogates import is_encodable
 
 if TYPE_CHECKING:
     from ..parser import Parser

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..message import Tool
 from ..schema import member_of, property_of, types_of
-from .json_value import JsonValue, State, encodable
+from .json_value import JsonValue, State
+from .surrogates import encodable
 
 
 def allowed_types(tool: Tool | None, key: str) -> frozenset[str]:
