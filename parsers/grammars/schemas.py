@@ -57,7 +57,8 @@ def _members(node: Mapping[str, Any]) -> Members | None:
     required = frozenset(key for key in node.get("required") or () if isinstance(key, str))
     others = node.get("additionalProperties", not properties_of(node))
     properties = dict(properties_of(node))
-    properties.update({key: others for key in sorted(required) if key not in properties})
+    undeclared = node.get("additionalProperties", {})  # what a schema requires is written, though others are not invented
+    properties.update({key: undeclared for key in sorted(required) if key not in properties})
     if any(_is_never(properties[key]) for key in required):
         return None
     properties = {key: schema for key, schema in properties.items() if not _is_never(schema)}

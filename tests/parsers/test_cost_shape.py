@@ -15,7 +15,7 @@ BOUND = 1.5 * TIMES
 ATTEMPTS = 20
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _own_garbage_only() -> Iterator[None]:
     # What earlier tests have left in memory would be gone through again and again while a long call is read.
     gc.collect()
