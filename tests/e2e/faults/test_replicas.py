@@ -92,8 +92,12 @@ def test_a_replica_that_freezes(site: Site) -> None:
 def test_a_replica_that_fails_before_the_first_piece(site: Site, fault: dict[str, object]) -> None:
     site.engines[0].play(**fault)
     before = site.gateway.metric("toolwire_retries_total", model="m")
-    assert outcomes(together(several(site, 10))) == {"whole": 10}
-    assert site.gateway.metric("toolwire_retries_total", model="m") > before
+
+    def retried() -> bool:
+        assert outcomes(together(several(site, 10))) == {"whole": 10}
+        return site.gateway.metric("toolwire_retries_total", model="m") > before
+
+    assert wait_for(retried), "a replica that was just out gets nothing for a moment"
 
 
 @pytest.mark.faults
