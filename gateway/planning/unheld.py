@@ -11,6 +11,7 @@ from parsers import ConstraintError, Format
 from parsers.description import ElementArguments, PythonCall, QuotedArguments, TaggedArguments
 from parsers.grammars import unenforced
 from parsers.grammars.lark_schema import is_held
+from parsers.grammars.tagged_values import json_with_text
 from parsers.grammars.tree import walk
 
 from .strict_repair import exclusive
@@ -31,7 +32,8 @@ MOST_NAMED = 4
 
 def places(schema: Mapping[str, Any], dialect: Dialect, fmt: Format) -> list[str]:
     """Where such keywords stand, as `properties.tags.uniqueItems`."""
-    return list(dict.fromkeys((*answer_places(schema, dialect), *_unread_by_format(schema, fmt))))
+    cut = _may_be_cut(schema, fmt) if dialect == "lark" else ()
+    return list(dict.fromkeys((*answer_places(schema, dialect), *_unread_by_format(schema, fmt), *cut)))
 
 
 def answer_places(schema: Mapping[str, Any], dialect: Dialect) -> list[str]:
@@ -74,6 +76,15 @@ def _unread_by_format(schema: Mapping[str, Any], fmt: Format) -> Iterator[str]:
                 yield from (".".join((*path, key)) for key in node if key in UNREAD_IN_ELEMENTS and _says(node, key))
     elif kinds:
         yield from (key for key in schema if key in UNREAD_OUTSIDE_OF_JSON)
+
+
+def _may_be_cut(schema: Mapping[str, Any], fmt: Format) -> Iterator[str]:
+    """The arguments between tags that llguidance may end too early: it writes their closing tag inside of JSON strings, too."""
+    if TaggedArguments in _kinds(fmt):
+        found = schema.get("properties")
+        for key, node in found.items() if isinstance(found, Mapping) else ():
+            if json_with_text(node, schema):
+                yield f"properties.{key}.type"
 
 
 def _says(node: Mapping[str, Any], key: str) -> bool:

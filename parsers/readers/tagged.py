@@ -109,7 +109,8 @@ class TaggedReader:
             return True
         if self._table.leaf.trim and match.end() == len(parser.buffer) and not parser.reason:
             return False  # the newline that belongs to the header may be next
-        if (self._table.leaf.declared or slipped) and not parser.calls.open and self._is_foreign(parser, match.group("key")):
+        unsure = (self._table.leaf.declared or slipped) and not parser.calls.open
+        if unsure and self._is_foreign(parser, match.group("key"), slipped=slipped):
             parser.reject("undeclared", f"{parser.calls.name} has no argument {match.group('key')!r}")
             return True
         if not parser.in_call():
@@ -134,11 +135,14 @@ class TaggedReader:
         waits = not parser.reason and (any(tag.startswith(rest) for tag in tags) or rest.startswith(tags[1:-1]))
         return None if waits else match
 
-    def _is_foreign(self, parser: "Parser", key: str) -> bool:
-        """Whether the tool says which arguments it takes, and this is none of them."""
+    def _is_foreign(self, parser: "Parser", key: str, *, slipped: bool) -> bool:
+        """Whether the tool says which arguments it takes, and this is none of them. Behind a slip it must be a declared one."""
         name = parser.calls.declared(parser.calls.name or "")
         tool = parser.calls.tools.get(name) if parser.calls.tools is not None and name is not None else None
-        return tool is not None and bool(tool.parameters.get("properties")) and not knows(tool, key.strip())
+        if tool is None or not tool.parameters.get("properties") or knows(tool, key.strip()):
+            return False
+        named = tool.parameters.get("additionalProperties") or key.strip() in (tool.parameters.get("required") or ())
+        return slipped or not named
 
     def _key_of(self, parser: "Parser", written: str) -> str:
         key = written.strip()
