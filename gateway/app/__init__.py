@@ -69,15 +69,15 @@ def create_app(settings: Settings, house: House | None = None) -> Application:
         **responses.endpoints,
     }
     spelled = {spelling: endpoint for path, endpoint in endpoints.items() for spelling in (path, path.removeprefix("/v1"))}
-    for spelling, endpoint in spelled.items():
-        control.router.routes.append(Route(spelling, endpoint, include_in_schema=False))
+    exact = {path: endpoint for path, endpoint in spelled.items() if "{" not in path}
+    for pattern in (path for path in spelled if path not in exact):
+        control.router.routes.append(Route(pattern, spelled[pattern], include_in_schema=False))
     for spelling in (RESPONSES, RESPONSES.removeprefix("/v1")):
         control.router.routes.append(WebSocketRoute(spelling, responses.socket))
     describe_generation(control)
     translate_framework_errors(control)
     control.add_middleware(ErrorEnvelope)
-    exact = {path: endpoint for path, endpoint in spelled.items() if "{" not in path}
-    return Application(_surrounded(Direct(exact, control), settings, home), house=home, control=control)
+    return Application(_surrounded(Direct(exact, control), settings, home), home)
 
 
 def _surrounded(inner: App, settings: Settings, home: House) -> App:

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from fastapi import FastAPI
-
 from gateway.middleware.asgi import App, Receive, Scope, Send
 
 from .house import House
@@ -27,10 +25,9 @@ class Direct:
 class Application:
     """What a server runs, and what is inside of it. `outermost` is where every connection enters."""
 
-    def __init__(self, outermost: App, *, house: House, control: FastAPI) -> None:
+    def __init__(self, outermost: App, house: House) -> None:
         self._outermost = outermost
         self.house = house
-        self.control = control
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one connection, or follow the server's own start and end."""

@@ -9,6 +9,7 @@ from typing import cast
 
 import httptools
 
+CLOSED = "the connection was closed"
 MOST_WAITING = 1024 * 1024
 """Bytes of an answer that may wait for their reader; then the engine is not read until they are gone."""
 
@@ -83,9 +84,9 @@ class HttpConnection(asyncio.Protocol):
             self._transport.resume_reading()
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
-    def close(self, why: str = "the connection was closed") -> None:
+    def close(self) -> None:
         """Hang up: the engine stops, and whoever reads gets Dropped."""
-        self._fail(Dropped(why, unanswered=False))
+        self._fail(Dropped(CLOSED, unanswered=False))
         self._transport.abort()
 
     async def _more(self) -> None:
@@ -119,7 +120,7 @@ class HttpConnection(asyncio.Protocol):
             self.on_message_complete()  # such a body ends with its connection
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(Dropped(str(exc or "") or "the connection was closed", unanswered=not self._begun))
+        self._fail(Dropped(str(exc or "") or CLOSED, unanswered=not self._begun))
 
     # ---- the parser's calls
     def on_header(self, name: bytes, value: bytes) -> None:
