@@ -11,6 +11,7 @@ from gateway.middleware.asgi import Message, Receive, Scope
 from gateway.settings import Limits
 
 from .inflate import inflater_of
+from .validation import check_length
 
 HINT = "We could not parse the JSON body of your request."
 DRAIN = 8
@@ -87,11 +88,8 @@ def counted(body: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """The body; RequestError where it has more messages than are looked at."""
     for field in ("messages", "input"):
         items = body.get(field)
-        if isinstance(items, list) and len(items) > limits.messages:
-            expected = (
-                f"Expected an array with maximum length {limits.messages}, but got an array with length {len(items)} instead."
-            )
-            raise RequestError(f"Invalid '{field}': array too long. {expected}", param=field, code="array_above_max_length")
+        if isinstance(items, list):
+            check_length(field, len(items), limits.messages)
     return body
 
 

@@ -131,6 +131,13 @@ def _number(bound: str, side: str, sign: str) -> Describe:
     return describe
 
 
+def check_length(field: str, length: int, most: int) -> None:
+    """RequestError, in OpenAI's words, where an array has more elements than are taken."""
+    if length > most:
+        expected = f"Expected an array with maximum length {most}, but got an array with length {length} instead."
+        raise RequestError(f"Invalid '{field}': array too long. {expected}", param=field, code="array_above_max_length")
+
+
 def _too_short(context: Mapping[str, Any], value: Any) -> tuple[str, str]:
     least = context["min_length"]
     return "empty_array", f"empty array. Expected an array with minimum length {least}, but got an empty array instead."

@@ -7,7 +7,7 @@ from gateway.chat.request import ToolChoice
 from gateway.errors import RequestError
 from gateway.protocols.custom_tools import custom_tool
 from gateway.protocols.tool_schema import check_parameters
-from gateway.protocols.validation import missing, not_among, wrong_type
+from gateway.protocols.validation import check_length, missing, not_among, wrong_type
 from gateway.settings import Limits
 from parsers import Tool
 
@@ -98,9 +98,7 @@ def _function(function: wire.Function, place: str, limits: Limits) -> Tool:
 
 
 def _check_set(tools: Sequence[Tool], field: str, limits: Limits) -> None:
-    if len(tools) > limits.tools:
-        expected = f"Expected an array with maximum length {limits.tools}, but got an array with length {len(tools)} instead."
-        raise RequestError(f"Invalid '{field}': array too long. {expected}", param=field, code="array_above_max_length")
+    check_length(field, len(tools), limits.tools)
     seen: set[str] = set()
     for index, tool in enumerate(tools):
         if tool.name in seen:

@@ -12,7 +12,7 @@ from gateway.planning import schemas
 from gateway.planning.strict_rules import broken_rule
 from gateway.protocols.custom_tools import custom_tool
 from gateway.protocols.tool_schema import check_parameters
-from gateway.protocols.validation import missing, not_among, validated, wrong_type
+from gateway.protocols.validation import check_length, missing, not_among, validated, wrong_type
 from gateway.settings import Limits
 from parsers import Tool
 
@@ -53,7 +53,7 @@ def decoded_tools(tools: Sequence[Any], limits: Limits) -> ToolSet:
     if places:
         search = validated(wire.ToolSearch, tools[places[0]], place=f"tools[{places[0]}]")
         add_search(found, search, f"tools[{places[0]}].parameters")
-    _check_count(found, "tools", limits)
+    check_length("tools", len(found.targets), limits.tools)
     return found
 
 
@@ -62,14 +62,7 @@ def add_tools(found: ToolSet, tools: Sequence[Any], place: str, limits: Limits) 
     reader = _Reader(found, limits, once=False, deferring=False)
     for index, tool in enumerate(tools):
         reader.read(tool, f"{place}[{index}]")
-    _check_count(found, place, limits)
-
-
-def _check_count(found: ToolSet, place: str, limits: Limits) -> None:
-    count = len(found.targets)
-    if count > limits.tools:
-        expected = f"Expected an array with maximum length {limits.tools}, but got an array with length {count} instead."
-        raise RequestError(f"Invalid '{place}': array too long. {expected}", param=place, code="array_above_max_length")
+    check_length(place, len(found.targets), limits.tools)
 
 
 @dataclass(frozen=True, slots=True)
