@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Channel = Literal["content", "reasoning"]
 SENTINELS = ("<bos>", "<eos>")
 """Tokens that vocabularies put at the edges of texts. A turn is decoded with special tokens kept, so they can stand in it."""
-_PLAIN_TAG = re.compile(r"</?[a-z]+>")
+_PLAIN_TAG = re.compile(r"</?[a-z:]+>")
 """A marker that prose may speak of, such as `</think>`; one with other signs in it is a control token."""
-_BEGINNING = re.compile(r"<[|/]?[a-z]*\Z|.{0,2}\Z")
+_BEGINNING = re.compile(r"<[|/]?[a-z:]*\Z|.{0,2}\Z")
 """The end of a turn that may as well be prose as the beginning of a marker."""
 
 

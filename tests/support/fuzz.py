@@ -12,8 +12,9 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count, takewhile
 from pathlib import Path
 
 import parsers
@@ -128,21 +129,24 @@ def _seconds(name: str, text: str) -> float:
     return time.process_time() - begun
 
 
-def fuzz(name: str, *, seconds: float, seed: int) -> Counter[str]:
-    """The number of turns of each kind that held; raises AssertionError with the turn that did not."""
+def held(name: str, *, seed: int) -> Iterator[str]:
+    """The kind of one turn after the other, each of which held; raises AssertionError with the turn that did not. Never ends."""
     chosen = random.Random(f"{seed} {name}")
-    counts: Counter[str] = Counter()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    for number in count():
         kind = chosen.choice(list(KINDS))
         text = KINDS[kind](chosen, name)
         try:
             check(name, text, chosen)
-            assert counts.total() % COSTLY or not text or is_linear(name, text), "the cost grows faster than the text"
+            assert number % COSTLY or not text or is_linear(name, text), "the cost grows faster than the text"
         except Exception as error:
             raise AssertionError(f"{name}, seed {seed}, {kind}: {text!r}: {type(error).__name__}: {error}") from error
-        counts[kind] += 1
-    return counts
+        yield kind
+
+
+def held_within(seconds: float, name: str, *, seed: int) -> Counter[str]:
+    """The number of turns of each kind that held in so much time."""
+    until = time.monotonic() + seconds
+    return Counter(takewhile(lambda _: time.monotonic() < until, held(name, seed=seed)))
 
 
 def main() -> None:
@@ -155,7 +159,7 @@ def main() -> None:
     failed = 0
     for name in options.format:
         try:
-            counts = fuzz(name, seconds=options.seconds / len(options.format), seed=options.seed)
+            counts = held_within(options.seconds / len(options.format), name, seed=options.seed)
         except AssertionError as broken:
             failed += 1
             sys.stdout.write(f"FAILED {broken}\n")
