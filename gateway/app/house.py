@@ -39,7 +39,8 @@ class House:
         self.store = open_store(settings.store)
         self.keyring = open_keyring(settings.auth, settings.store)
         limiter = open_limiter(settings.store)
-        self._admission = Admission(limiter, self.metrics, on_failure=settings.auth.on_store_failure)
+        auth = settings.auth
+        self._admission = Admission(limiter, self.metrics, on_failure=auth.on_store_failure, assumed_answer=auth.assumed_answer)
         told = settings.telemetry
         self.spans = open_tracing(told.otlp_endpoint, capture_content=told.capture_content, version=its_version())
         self._sender = open_metrics_sender(told.otlp_endpoint, self.metrics.registry, its_version())

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -13,6 +13,7 @@ from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest
 from gateway.errors import ContextTooLong, GatewayError, RequestError
 from gateway.planning.catalog import Catalog, ModelSpec
+from gateway.planning.claim import Claim, of_plan
 from gateway.planning.planner import plan as make_plan
 from gateway.planning.planner import prompt_of
 from gateway.planning.truncating import left_out, shorter
@@ -52,6 +53,11 @@ class Pipeline:
     def admitted(self, record: Record) -> AbstractAsyncContextManager[None]:
         """The time of one request, within the limits of the caller's key; LimitError when one is reached."""
         return nullcontext() if self._admission is None else self._admission.admitted(record)
+
+    async def reserve(self, record: Record, claims: Iterable[Claim]) -> None:
+        """Set aside, within the limits of the caller's key, what a request may take; LimitError when there is no room for it."""
+        if self._admission is not None:
+            await self._admission.reserve(record, claims)
 
     async def count_tokens(self, request: ChatRequest) -> int:
         """How many tokens this request's prompt has; RequestError where neither the gateway nor the engine can tell."""
@@ -151,6 +157,7 @@ class Pipeline:
         plan = make_plan(request, spec) if is_light(request, spec) else await asyncio.to_thread(make_plan, request, spec)
         if record.instead_of:
             plan = replace(plan, warnings=(*plan.warnings, notice(request.model, spec)))
+        await self.reserve(record, (of_plan(plan, spec),))
         _note_plan(record, plan)
         if record.span is not None:
             record.span.set_attributes(request_attributes(plan))

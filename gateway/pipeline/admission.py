@@ -5,18 +5,21 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Literal
 
-from gateway.errors import BudgetSpent, LimitError, StoreUnavailable, TokenLimitError
-from gateway.middleware.caller import caller
+from gateway.errors import StoreUnavailable
+from gateway.middleware.caller import Caller, caller
+from gateway.planning.claim import Claim
 from gateway.settings import ApiKey
 from gateway.store import Limiter, MemoryLimiter, Verdict
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.record import Record
 
-from .standing import duration, standing_headers
+from .refusal import refusal
+from .standing import standing_headers
 
 PAUSE = 1.0
 """Seconds in which a store that could not be reached is left alone, so that not every request waits for it."""
@@ -25,19 +28,33 @@ MOST_OWED = 100_000
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One request that was let in: by what it is counted, and whose it is."""
+
+    limiter: Limiter
+    key: ApiKey
+    asking: Caller
+
+
 class Admission:
     """Asks the limiter. While that cannot be reached, this gateway counts for itself, or refuses, as the policy says."""
 
-    def __init__(self, limiter: Limiter, metrics: Metrics, *, on_failure: Literal["allow", "deny"] = "allow") -> None:
+    def __init__(
+        self, limiter: Limiter, metrics: Metrics, *, on_failure: Literal["allow", "deny"] = "allow", assumed_answer: int = 0
+    ) -> None:
         self._limiter = limiter
         self._metrics = metrics
         self._on_failure = on_failure
+        self._assumed_answer = assumed_answer
         self._own = MemoryLimiter()
         self._again_at: float | None = None
         """When to ask the store again; None while it answers."""
         self._owed: deque[tuple[str, str, int]] = deque(maxlen=MOST_OWED)
         """Key, lease and tokens of requests that ended while it could not be reached."""
         self._paying: asyncio.Task[None] | None = None
+        self._places: dict[str, _Place] = {}
+        """Requests that run, by their leases."""
 
     @asynccontextmanager
     async def admitted(self, record: Record) -> AsyncIterator[None]:
@@ -48,16 +65,33 @@ class Admission:
             return
         key, lease = asking.key, uuid.uuid4().hex
         limiter, verdict = await self._enter(key, lease)
-        asking.headers[:] = standing_headers(verdict)
+        self._tell(verdict, asking)
         if verdict.refused:
-            self._metrics.limited.labels(verdict.refused).inc()
-            raise _refusal(verdict, key)
+            raise refusal(verdict, key)
+        record.lease, self._places[lease] = lease, _Place(limiter, key, asking)
         try:
             yield
         finally:
+            del self._places[lease]
             tokens = record.prompt_tokens + record.completion_tokens
             # Also when this request is cancelled, and once more while it waits here.
             await asyncio.shield(asyncio.create_task(self._leave(limiter, key, lease, tokens=tokens)))
+
+    async def reserve(self, record: Record, claims: Iterable[Claim]) -> None:
+        """Set aside what this request may take, until it ends. LimitError: beside those that run there is no room for it."""
+        place = self._places.get(record.lease)
+        if place is None or not place.key.limits.of_tokens:
+            return
+        tokens = sum(claim.tokens(self._assumed_answer) for claim in claims)
+        try:
+            verdict = await place.limiter.reserve(place.key.name, record.lease, place.key.limits, tokens=tokens)
+        except StoreUnavailable as error:
+            self._failed(error)
+            self._uncounted()
+            return
+        self._tell(verdict, place.asking)
+        if verdict.refused:
+            raise refusal(verdict, place.key, claim=tokens)
 
     async def close(self) -> None:
         """Let go of the store, once it knows what it can be told."""
@@ -75,10 +109,19 @@ class Admission:
             else:
                 self._answered()
                 return self._limiter, verdict
+        self._uncounted()
+        return self._own, await self._own.enter(key.name, lease, key.limits)
+
+    def _uncounted(self) -> None:
+        """A request cannot be counted together with those of other gateways."""
         self._metrics.uncounted.inc()
         if self._on_failure == "deny":
             raise StoreUnavailable("Limits cannot be counted now. Please try again later.")
-        return self._own, await self._own.enter(key.name, lease, key.limits)
+
+    def _tell(self, verdict: Verdict, asking: Caller) -> None:
+        asking.headers[:] = standing_headers(verdict)
+        if verdict.refused:
+            self._metrics.limited.labels(verdict.refused).inc()
 
     async def _leave(self, limiter: Limiter, key: ApiKey, lease: str, *, tokens: int) -> None:
         try:
@@ -111,22 +154,3 @@ class Admission:
         self._again_at = None
         if self._owed and (self._paying is None or self._paying.done()):
             self._paying = asyncio.create_task(self._pay())
-
-
-def _refusal(verdict: Verdict, key: ApiKey) -> LimitError:
-    limits, wait = key.limits, verdict.retry_after
-    again = f"Please try again in {duration(wait)}."
-    match verdict.refused:
-        case "concurrent":
-            most = f"this key may have {limits.concurrent_requests}"
-            return LimitError(f"Too many requests at once: {most}. {again}", retry_after=wait)
-        case "tokens":
-            message = f"Rate limit reached for tokens per minute (TPM): Limit {limits.tokens_per_minute}. {again}"
-            return TokenLimitError(message, retry_after=wait)
-        case "day" | "month" as period:
-            budget = limits.tokens_per_day if period == "day" else limits.tokens_per_month
-            used = f"this key may use {budget} tokens a {period} (UTC), and they are used"
-            return BudgetSpent(f"You exceeded your current quota: {used}. {again}", retry_after=wait)
-        case _:
-            message = f"Rate limit reached for requests per minute (RPM): Limit {limits.requests_per_minute}. {again}"
-            return LimitError(message, retry_after=wait)

@@ -11,6 +11,7 @@ from gateway.backends.base import Forwards
 from gateway.backends.sse import SSEDecoder
 from gateway.errors import BackendError, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import ModelSpec
+from gateway.planning.claim import of_body
 from gateway.telemetry.record import Record
 
 from . import Pipeline
@@ -91,6 +92,7 @@ async def forward(pipeline: Pipeline, path: str, body: Mapping[str, Any]) -> Asy
             message = f"The model `{spec.name}` cannot be asked for a {what}: its engine has no {path}. Name a model on vLLM."
             raise RequestError(message, param="model", code="unsupported_value")
         sent = {**body, **_within(body, spec), "model": spec.engine_model}
+        await pipeline.reserve(record, (of_body(sent, spec),))
         async with spec.backend.forward(path, sent) as blocks:
             yield Forwarded(blocks, record, pipeline.running, model=body["model"], engine_model=spec.engine_model)
 

@@ -9,6 +9,7 @@ from gateway.chat.plan import Plan, Prompt
 from gateway.chat.request import ChatRequest
 from gateway.errors import BackendGarbled, GatewayError
 from gateway.planning.catalog import ModelSpec
+from gateway.planning.claim import of_plan
 from gateway.planning.planner import plan_of_prompt
 from gateway.telemetry.record import Record
 from parsers import Finish
@@ -73,6 +74,7 @@ async def open_raw(pipeline: Pipeline, request: ChatRequest, prompts: Sequence[P
     """The running answers to these prompts. Entering returns once the engine has accepted the first; leaving stops it."""
     async with pipeline.received(request.model, operation="text_completion") as (record, spec):
         plans = [plan_of_prompt(request, spec, prompt) for prompt in prompts]
+        await pipeline.reserve(record, [of_plan(plan, spec) for plan in plans])
         turn = RawTurn(spec, plans, record, pipeline.running)
         await turn.start(plans[0])
         try:

@@ -25,13 +25,18 @@ class KeyLimits(Section):
     requests_per_minute: int | None = Field(default=None, ge=1)
     """Most requests in any 60 seconds."""
     tokens_per_minute: int | None = Field(default=None, ge=1)
-    """Tokens of prompts and answers in 60 seconds, after which further requests wait."""
+    """Most tokens of prompts and answers in 60 seconds. What running requests may take is set aside for them."""
     concurrent_requests: int | None = Field(default=None, ge=1)
     """Most requests at the same time."""
     tokens_per_day: int | None = Field(default=None, ge=1)
-    """Tokens of prompts and answers in a day of the calendar, in UTC, after which the key is refused until the next one."""
+    """Most tokens of prompts and answers in a day of the calendar, in UTC; then the key is refused until the next one."""
     tokens_per_month: int | None = Field(default=None, ge=1)
     """The same for a month."""
+
+    @property
+    def of_tokens(self) -> bool:
+        """Whether any of them is one of tokens."""
+        return any((self.tokens_per_minute, self.tokens_per_day, self.tokens_per_month))
 
     def __bool__(self) -> bool:
         """Whether there is any limit."""

@@ -85,6 +85,9 @@ class AuthSettings(Section):
     on_store_failure: Literal["allow", "deny"] = "allow"
     """While the Redis cannot be reached: keys seen lately go on, and each gateway counts limits for itself (allow), or every
     request is refused with 503 (deny). A key that is not known is never let in."""
+    assumed_answer: int = Field(default=1024, ge=0)
+    """Tokens that are set aside within a key's limits for an answer of which neither the request nor the model's entry says how
+    long it may be (max_tokens)."""
 
     @field_validator("keys_file")
     @classmethod

@@ -10,7 +10,7 @@ from typing import Protocol
 from gateway.settings import KeyLimits
 
 from .budgets import Periods, Spent, budgets_of
-from .standing import Standing, Verdict, first_used_up
+from .standing import Standing, Verdict, first_full, first_used_up
 
 WINDOW = 60
 """Seconds. Use is kept by whole seconds, and a second is forgotten only once all of it is a window ago."""
@@ -21,6 +21,10 @@ class Limiter(Protocol):
 
     async def enter(self, key: str, lease: str, limits: KeyLimits) -> Verdict:
         """Begin a request of this key; `lease` is its own name."""
+        ...
+
+    async def reserve(self, key: str, lease: str, limits: KeyLimits, *, tokens: int) -> Verdict:
+        """Set aside the tokens that it may take, in place of what it had reserved before, until it is ended."""
         ...
 
     async def leave(self, key: str, lease: str, *, tokens: int, late: bool = False) -> None:
@@ -72,7 +76,21 @@ class _Account:
     requests: Window = field(default_factory=Window)
     tokens: Window = field(default_factory=Window)
     spent: Spent = field(default_factory=Spent)
-    running: set[str] = field(default_factory=set)
+    running: dict[str, int] = field(default_factory=dict)
+    """Leases, and the tokens that they have reserved."""
+    reserved: int = 0
+    """By all of them."""
+
+    def reserve(self, lease: str, tokens: int) -> None:
+        """Set tokens aside for a running request, in place of those before."""
+        self.reserved += tokens - self.running.get(lease, 0)
+        self.running[lease] = tokens
+
+    def release(self, lease: str) -> bool:
+        """Forget a running request; whether there was one."""
+        amount = self.running.pop(lease, None)
+        self.reserved -= amount or 0
+        return amount is not None
 
 
 class MemoryLimiter:
@@ -85,28 +103,35 @@ class MemoryLimiter:
 
     async def enter(self, key: str, lease: str, limits: KeyLimits) -> Verdict:
         """Begin a request."""
-        account, now = self._accounts.setdefault(key, _Account()), self._clock()
-        periods = Periods(self._calendar())
-        verdict = Verdict(
-            None,
-            _standing(account.requests, limits.requests_per_minute, now),
-            _standing(account.tokens, limits.tokens_per_minute, now),
-            *budgets_of(limits, account.spent.used(periods), periods),
-        )
+        account = self._accounts.setdefault(key, _Account())
+        verdict = self._standing(account, limits)
+        told = verdict.without(account.reserved)
         if limits.concurrent_requests is not None and len(account.running) >= limits.concurrent_requests:
-            return replace(verdict, refused="concurrent")
-        if (refused := first_used_up(verdict)) is not None:
-            return replace(verdict, refused=refused)
-        account.running.add(lease)
+            return replace(told, refused="concurrent")
+        refused = first_used_up(verdict) or first_full(verdict, others=account.reserved, claim=1)
+        if refused is not None:
+            return replace(told, refused=refused)
+        account.reserve(lease, 0)
+        now = self._clock()
         account.requests.add(1, now)
-        return replace(verdict, requests=_standing(account.requests, limits.requests_per_minute, now))
+        return replace(told, requests=_standing(account.requests, limits.requests_per_minute, now))
+
+    async def reserve(self, key: str, lease: str, limits: KeyLimits, *, tokens: int) -> Verdict:
+        """Set tokens aside for it."""
+        account = self._accounts.setdefault(key, _Account())
+        account.reserve(lease, 0)
+        verdict = replace(self._standing(account, limits), requests=None)
+        refused = first_used_up(verdict) or first_full(verdict, others=account.reserved, claim=tokens)
+        if refused is None:
+            account.reserve(lease, tokens)
+        requests = _standing(account.requests, limits.requests_per_minute, self._clock())
+        return replace(verdict.without(account.reserved), refused=refused, requests=requests)
 
     async def leave(self, key: str, lease: str, *, tokens: int, late: bool = False) -> None:
         """End it."""
         account = self._accounts.setdefault(key, _Account())
-        if lease not in account.running:
+        if not account.release(lease):
             return
-        account.running.discard(lease)
         if tokens:
             account.spent.add(tokens, Periods(self._calendar()))
             if not late:
@@ -115,6 +140,16 @@ class MemoryLimiter:
     async def close(self) -> None:
         """Forget everything."""
         self._accounts.clear()
+
+    def _standing(self, account: _Account, limits: KeyLimits) -> Verdict:
+        """How the limits stand by what was used."""
+        now, periods = self._clock(), Periods(self._calendar())
+        return Verdict(
+            None,
+            _standing(account.requests, limits.requests_per_minute, now),
+            _standing(account.tokens, limits.tokens_per_minute, now),
+            *budgets_of(limits, account.spent.used(periods), periods),
+        )
 
 
 def _standing(window: Window, limit: int | None, now: float) -> Standing | None:

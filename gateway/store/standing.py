@@ -1,6 +1,6 @@
 """How a key's limits stand, and whether a request may go on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 SOON = 1.0
@@ -15,10 +15,11 @@ class Standing:
 
     limit: int
     remaining: int
+    """What is neither used nor reserved."""
     reset: float
     """Seconds until all of it is there again, if nothing more is used."""
     wait: float
-    """Seconds until one more fits; 0: it does now."""
+    """Seconds until one more fits; 0: it does now, or would if running requests had not reserved it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,35 @@ class Verdict:
         all_of_them = (self.requests, self.tokens, self.day, self.month)
         return max((standing.wait for standing in all_of_them if standing), default=0.0) or SOON
 
+    @property
+    def met(self) -> Standing | None:
+        """How the limit of tokens stands that the request met; None where it met none of those."""
+        return getattr(self, self.refused) if self.refused in TOKENS_LONGEST_FIRST else None
+
+    def without(self, reserved: int) -> "Verdict":
+        """The same where so many tokens are reserved."""
+        tokens, day, month = (_less(standing, reserved) for standing in (self.tokens, self.day, self.month))
+        return replace(self, tokens=tokens, day=day, month=month)
+
 
 LONGEST_FIRST: tuple[Limit, ...] = ("month", "day", "requests", "tokens")
+TOKENS_LONGEST_FIRST: tuple[Limit, ...] = ("month", "day", "tokens")
+
+
+def first_full(verdict: Verdict, *, others: int, claim: int) -> Limit | None:
+    """The limit under which there is no room for a request that may take `claim` tokens beside those that `others` reserved.
+
+    Alone, a request has room as long as anything is left: else one that may take more than a whole limit would never be let in.
+    """
+    for limit in TOKENS_LONGEST_FIRST if others else ():
+        standing: Standing | None = getattr(verdict, limit)
+        if standing is not None and others + claim > standing.remaining:
+            return limit
+    return None
+
+
+def _less(standing: Standing | None, reserved: int) -> Standing | None:
+    return standing and replace(standing, remaining=max(0, standing.remaining - reserved))
 
 
 def first_used_up(verdict: Verdict) -> Limit | None:

@@ -45,6 +45,8 @@ class Record:
     """The model that was asked for, where another one answers."""
     key: str | None = None
     """The name of the API key."""
+    lease: str = ""
+    """Its own name among the requests that are counted for that key."""
     format: str = ""
     backend: str = ""
     tool_choice: str = ""

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -13,8 +13,8 @@ from gateway.errors import StoreUnavailable
 from gateway.settings import KeyLimits
 from gateway.store import Limiter, MemoryLimiter, RedisLimiter, Standing, Verdict
 from gateway.store.budgets import Periods
-from gateway.store.redis_limits import CALENDAR
-from tests.support.redis import MISSING, PROGRAM, redis_server
+from gateway.store.redis_scripts import CALENDAR
+from tests.support.redis import MISSING, PROGRAM
 
 needs_redis = pytest.mark.skipif(PROGRAM is None, reason=MISSING)
 GAPS = st.lists(st.floats(min_value=0, max_value=40, allow_nan=False), min_size=1, max_size=60)
@@ -67,22 +67,6 @@ def test_waiting_as_told_is_enough_and_not_too_much(gaps: list[float], amounts: 
             return
 
     asyncio.run(run())
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with redis_server() as address:
-        yield address
-
-
-@pytest.fixture(params=["memory", pytest.param("redis", marks=needs_redis)])
-def limiter(request: pytest.FixtureRequest) -> Callable[[], Limiter]:
-    """Makes limiters; those in Redis all count together."""
-    if request.param == "memory":
-        one = MemoryLimiter()
-        return lambda: one
-    address, prefix = request.getfixturevalue("url"), request.node.name[:30]
-    return lambda: RedisLimiter(address, prefix=prefix)
 
 
 def using(work: Callable[[], Awaitable[None]]) -> None:
