@@ -78,10 +78,11 @@ class _Writer:
                 assert_never(shape)
 
     def _known(self, schema: Mapping[str, Any], written: Shape) -> str:
-        """The rule of a schema that is written out."""
+        """The rule of a schema that is written out; it has its name before its body, which may mean it."""
         text = json.dumps(schema)
         if text not in self._schemas:
-            self._schemas[text] = self._named("value", self.expression(written))
+            name = self._schemas[text] = f"value_{len(self._schemas)}"
+            self.lines.append(f"{name}: {self.expression(written)}")
         return self._schemas[text]
 
     def _rule(self, shape: OneOf | Maybe | Several | Watched | Thought) -> str:

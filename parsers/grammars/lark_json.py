@@ -1,4 +1,5 @@
-"""JSON for llguidance, written out down to its numbers: of its own schemas those have no end of digits and exponents."""
+"""JSON for llguidance, written out down to its numbers: of its own schemas those have no end of digits and exponents, and integers
+are compared as doubles."""
 
 import json
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from .shapes import Const, Json, Pattern, Several, Shape, all_of, one_of
 DEEPEST = 6
 MOST_OPTIONAL = 8
 """Members that may all be missing: their commas are said for each beginning."""
+LARGEST_EXACT = 2**53 - 1
 _SAID = {
     "object": {"type", "properties", "required", "additionalProperties"},
     "array": {"type", "items"},
@@ -29,6 +31,9 @@ def json_shape(schema: Mapping[str, Any]) -> Shape:
 
 def _written(schema: Any, root: Mapping[str, Any], depth: int) -> Shape | None:
     """The shape; None where the schema holds no number that is to be written out, or cannot be written out."""
+    if depth < DEEPEST and isinstance(schema, Mapping) and "$ref" in schema:  # a rule of its own, which may mean itself
+        meant = resolve(schema, root)
+        return _written(meant, root, depth - 1) and Json(part_schema(schema, root))
     node = resolve(schema, root)
     if not isinstance(node, Mapping) or not depth:
         return None
@@ -54,13 +59,19 @@ def _written(schema: Any, root: Mapping[str, Any], depth: int) -> Shape | None:
 
 
 def _number(node: Mapping[str, Any], *, integer: bool) -> Shape | None:
-    if integer:
+    if integer and not _has_large_bound(node):
         return None
     try:
-        pattern, held = number_pattern(node, integer=False)
+        pattern, held = number_pattern(node, integer=integer)
     except NoNumber:
         return None
     return Pattern(pattern) if held else None
+
+
+def _has_large_bound(node: Mapping[str, Any]) -> bool:
+    """Whether an integer has a bound that is no exact double, or may be none."""
+    bounds = (node.get(key) for key in _SAID["number"] - {"type", "multipleOf"})
+    return any(isinstance(bound, int | float) and abs(bound) > LARGEST_EXACT for bound in bounds)
 
 
 def _one_of(branches: Any, root: Mapping[str, Any], depth: int) -> Shape | None:
