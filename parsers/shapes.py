@@ -24,7 +24,7 @@ from .description import (
     unwritten,
 )
 
-__all__ = ["arg_key_call", "dsml_calls", "function_call", "hunyuan_turn", "invoke_calls", "mistral_turn"]
+__all__ = ["arg_key_call", "dsml_calls", "function_call", "hunyuan_turn", "in_block", "invoke_calls", "mistral_turn"]
 
 
 def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") -> Call:
@@ -37,9 +37,14 @@ def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") ->
         tool_name,
         soft(marker(">")),
         gap(line),
-        tagged_arguments("<parameter={key}>", "</parameter>", trim=trim, joint=joint),
+        either(tagged_arguments("<parameter={key}>", "</parameter>", trim=trim, joint=joint), json_arguments),
         soft(marker("</function>")),
     )
+
+
+def in_block(opener: Marker, call_: Node, *others: Node) -> Node:
+    """`call_` behind an opener that models leave out. `others` are read in its place, where the opener announces them."""
+    return either(seq(opener, gap("\n"), either(call_, *others)), call_)
 
 
 def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ("",)) -> Node:

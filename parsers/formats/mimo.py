@@ -9,8 +9,8 @@
 No newline beside a value is framing.
 """
 
-from ..description import Format, content, either, gap, interleaved, json_call, marker, seq, soft, thinking
-from ..shapes import function_call
+from ..description import Format, content, gap, interleaved, json_call, marker, seq, soft, thinking
+from ..shapes import function_call, in_block
 
 FORMAT = Format(
     name="mimo",
@@ -24,9 +24,7 @@ FORMAT = Format(
             content,
             seq(
                 gap("\n"),
-                soft(marker("<tool_call>")),
-                gap("\n"),
-                either(function_call(), json_call),
+                in_block(marker("<tool_call>"), function_call(), json_call),
                 soft(marker("</tool_call>")),
             ),
         ),

@@ -20,8 +20,8 @@ One newline on either side of a value is framing, everything else of it is data.
 schema says it. A call before `</think>` ends reasoning.
 """
 
-from ..description import Format, content, either, gap, interleaved, json_call, marker, seq, soft, thinking
-from ..shapes import function_call
+from ..description import Format, content, gap, interleaved, json_call, marker, seq, soft, thinking
+from ..shapes import function_call, in_block
 
 FORMAT = Format(
     name="qwen3_coder",
@@ -36,9 +36,7 @@ FORMAT = Format(
             content,
             seq(
                 gap("\n"),
-                soft(marker("<tool_call>")),
-                gap("\n"),
-                either(function_call(trim=True), json_call),
+                in_block(marker("<tool_call>"), function_call(trim=True), json_call),
                 gap("\n"),
                 soft(marker("</tool_call>")),
             ),
