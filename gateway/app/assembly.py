@@ -43,11 +43,12 @@ class Assembled:
     template: str
 
 
-async def open_backend(model: AnyModel, metrics: Metrics) -> Backend:
-    """The engine, not yet asked anything. SettingsError: the entry is wrong."""
+async def open_backend(model: AnyModel, metrics: Metrics, *, quiet: bool = False) -> Backend:
+    """The engine, not yet asked anything; `quiet` until it takes the place of the model's other one. SettingsError: the entry is
+    wrong."""
     match model:
         case VllmModel():
-            return open_pool(model, metrics)
+            return open_pool(model, metrics, quiet=quiet)
         case EmbeddedModel():
             return await asyncio.to_thread(_embedded, model)
         case ReplayModel():

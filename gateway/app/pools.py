@@ -12,11 +12,11 @@ from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.replicas import PoolMeter
 
 
-def open_pool(model: VllmModel, metrics: Metrics) -> PoolBackend:
-    """The replicas, not yet asked anything."""
+def open_pool(model: VllmModel, metrics: Metrics, *, quiet: bool = False) -> PoolBackend:
+    """The replicas, not yet asked anything. `quiet`: the model has another pool, until this one takes its place."""
     engines = [_engine(model, url) for url in model.urls]
     agreement = Agreement(model.engine_model, by_root=model.tokenizer is None, context=model.context)
-    meter = PoolMeter(metrics.replicas, model.name)
+    meter = PoolMeter(metrics.replicas, model.name, quiet=quiet)
     return PoolBackend(engines, model.pool, meter, agreement=agreement, holds=model.fallback is None)
 
 

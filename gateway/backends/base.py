@@ -112,3 +112,20 @@ class Replicated(Protocol):
     def replicas(self) -> tuple[ReplicaState, ...]:
         """How each of them is now, as far as is known; nothing is asked for it."""
         ...
+
+
+@runtime_checkable
+class Changes(Protocol):
+    """An engine that may be started again with another model. It has then to be opened anew."""
+
+    def changed(self) -> bool:
+        """Whether it serves something else, wholly, than it said at first."""
+        ...
+
+    def announce(self) -> None:
+        """It has taken the place of the one before: from now on it tells how it is."""
+        ...
+
+    async def retire(self) -> None:
+        """Returns once its last request has ended; nothing new is to be sent to it."""
+        ...

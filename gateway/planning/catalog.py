@@ -70,7 +70,7 @@ class Catalog:
 
     def __init__(self, specs: Iterable[ModelSpec] = ()) -> None:
         self.waiting: dict[str, str] = {}
-        """Configured models that cannot be served yet, and why."""
+        """Configured models that cannot be served, yet or any more, and why."""
         self.fallbacks: dict[str, str] = {}
         """Which model answers when no engine of another can."""
         self._specs: dict[str, ModelSpec] = {}
@@ -80,7 +80,8 @@ class Catalog:
             self.add(spec)
 
     def expect(self, name: str, aliases: Iterable[str], *, reason: str) -> None:
-        """This model is configured but cannot be served yet."""
+        """This model is configured but cannot be served, yet or any more."""
+        self._specs.pop(name, None)
         self.waiting[name] = reason
         self._owners.update(dict.fromkeys((name, *aliases), name))
 
@@ -104,7 +105,7 @@ class Catalog:
             )
         if owner in self._specs:
             return self._specs[owner]
-        raise BackendUnavailable(f"The model `{shown}` cannot be served yet: {self.waiting[owner]}", param="model")
+        raise BackendUnavailable(f"The model `{shown}` cannot be served now: {self.waiting[owner]}", param="model")
 
     def owner(self, name: str) -> str | None:
         """The own name of the model that has this name or alias."""

@@ -24,16 +24,18 @@ class ReplicaMetrics:
         self.waiting = gauge("queue_requests_waiting", "Requests that wait for a replica now", "model")
         self.refused = counter("queue_refused", "Requests that found no replica in time", "model", "cause")
         self.fallbacks = counter("fallbacks", "Requests that another model answered", "model", "fallback")
+        self.changes = counter("model_changes", "Times all engines of a model served something else", "model", "outcome")
         self.waited = Histogram(
             "toolwire_queue_seconds", "Wait for a replica", ("model",), registry=registry, buckets=WAITED
         )  # fmt: skip
 
 
 class PoolMeter:
-    """Those of one model's pool."""
+    """Those of one model's pool. `quiet`: which replicas are in is not told, because another pool of the model does."""
 
-    def __init__(self, metrics: ReplicaMetrics, model: str) -> None:
+    def __init__(self, metrics: ReplicaMetrics, model: str, *, quiet: bool = False) -> None:
         self.model = model
+        self.quiet = quiet
         self._metrics = metrics
         self.waiting = metrics.waiting.labels(model)
         self.waited = metrics.waited.labels(model)
@@ -44,7 +46,8 @@ class PoolMeter:
 
     def up(self, replica: str, value: int) -> None:
         """A replica gets requests (1) or none (0)."""
-        self._metrics.up.labels(self.model, replica).set(value)
+        if not self.quiet:
+            self._metrics.up.labels(self.model, replica).set(value)
 
     def ejected(self, replica: str, cause: str) -> None:
         """A replica was put out."""

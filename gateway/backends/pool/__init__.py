@@ -22,6 +22,9 @@ from .watch import Watch
 
 __all__ = ["Agreement", "Engine", "PoolBackend"]
 
+RETIRING = 1.0
+"""Seconds between two looks at whether the last request has ended."""
+
 
 class PoolBackend:
     """A Backend of Backends. `holds`: whether requests wait while all replicas are out."""
@@ -84,12 +87,31 @@ class PoolBackend:
         """How each replica is now."""
         return tuple(replica.told() for replica in self._replicas)
 
+    def changed(self) -> bool:
+        """Whether all replicas serve something else than was agreed on; see Changes."""
+        said = [replica.said for replica in self._replicas if replica.said is not None]
+        return len(said) == len(self._replicas) and self._agreement.outdated_by(said)
+
+    def announce(self) -> None:
+        """Tell from now on which replicas are in; see Changes."""
+        self._members.announce()
+
+    async def retire(self) -> None:
+        """Stop watching, and wait for the last request."""
+        self._members.meter.quiet = True
+        await self._unwatched()
+        while self._members.busy:  # noqa: ASYNC110  # nobody waits for this, so that now and then is soon enough
+            await asyncio.sleep(RETIRING)
+
     async def close(self) -> None:
         """Stop watching, and let go of all replicas."""
+        await self._unwatched()
+        await asyncio.gather(*(replica.engine.close() for replica in self._replicas))
+
+    async def _unwatched(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(replica.engine.close() for replica in self._replicas))
 
     @asynccontextmanager
     async def _served(self, key: bytes | None, open_: Open[Item]) -> AsyncGenerator[AsyncIterator[Item]]:

@@ -1,6 +1,6 @@
 """Whether the replicas of a model serve the same model: what the first one says, all others must say too."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gateway.backends.base import EngineFacts, Finding
@@ -30,6 +30,17 @@ class Agreement:
                 self._agreed = replace(self._agreed, max_model_len=_least(self._agreed.max_model_len, facts.max_model_len))
         return self._agreed
 
+    def outdated_by(self, said: Sequence[EngineFacts]) -> bool:
+        """Whether none of the replicas, which say this now, is what was agreed on, or all have more context than that; and they
+        could be agreed on anew."""
+        if self._agreed is None or not said:
+            return False
+        least = self._agreed.max_model_len
+        grown = least is not None and all(facts.max_model_len is not None and facts.max_model_len > least for facts in said)
+        if not grown and any(self.objection(facts) is None for facts in said):
+            return False
+        return Agreement(self._configured, by_root=self._by_root, context=self._context).settle(said) is not None
+
     def objection(self, facts: EngineFacts) -> str | None:
         """Why a replica that says this is not used, and what to do about it; None when there is nothing."""
         agreed = self._agreed
@@ -58,14 +69,18 @@ class Agreement:
         if wanted is None or wanted in facts.listed:
             return None
         served = ", ".join(facts.listed) or "nothing"
-        return f"it serves {served}, not {wanted}: correct engine_model or urls, or restart the gateway for another model"
+        remedy = "" if self._configured else "; once all replicas serve another model, that is taken"
+        return f"it serves {served}, not {wanted}: correct engine_model or urls{remedy}"
 
     def _other(self, facts: EngineFacts) -> str | None:
         assert self._agreed is not None
         known = self._agreed.root
         if not self._by_root or known is None or facts.root in (None, known):
             return self._unnamed(facts)
-        return f"it serves {facts.root}, others {known}: if that is the same model, name its tokenizer in the model's entry"
+        return (
+            f"it serves {facts.root}, others {known}: if that is the same model, name its tokenizer in the model's entry; "
+            "once all replicas serve another, that is taken"
+        )
 
 
 def _least(one: int | None, other: int | None) -> int | None:

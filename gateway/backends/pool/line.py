@@ -31,6 +31,9 @@ class Line:
         self._empty_since: float | None = None
         """Since when all replicas are out."""
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     async def take(self, key: bytes | None, *, until: float, tried: Set[Replica] = frozenset()) -> Lease:
         """A place at a replica, which must be given back. BackendUnavailable: there is none in time. `tried`: those that failed
         this request, which come last."""

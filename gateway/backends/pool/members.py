@@ -11,6 +11,8 @@ from gateway.telemetry.replicas import PoolMeter
 from .line import Line
 from .replica import Replica
 
+OTHER_MODEL = "other_model"
+"""Why a replica is put out that is well, but is not what it should be."""
 log = logging.getLogger(__name__)
 
 
@@ -24,6 +26,12 @@ class Members:
         self.line = Line(replicas, settings, meter, holds=holds)
         for replica in replicas:
             meter.up(replica.place, 0)
+
+    def announce(self) -> None:
+        """Tell from now on who is in."""
+        self.meter.quiet = False
+        for replica in self.replicas:
+            self.meter.up(replica.place, int(replica.told().ready))
 
     def let_in(self, replica: Replica, facts: EngineFacts, findings: tuple[Finding, ...]) -> None:
         """It serves the model: it gets requests from now on."""
@@ -41,6 +49,8 @@ class Members:
 
     def put_out(self, replica: Replica, why: str, cause: str) -> None:
         """It gets no more requests, until it is let in. Those that it has are left to it."""
+        if cause != OTHER_MODEL:
+            replica.said = None
         if replica.out == why:
             return
         log.warning("model %s: replica %s is out: %s", self.meter.model, replica.place, why)
@@ -77,6 +87,11 @@ class Members:
         """It said that it is busy for so long."""
         replica.rests_until = asyncio.get_running_loop().time() + seconds
         self.line.later(seconds)
+
+    @property
+    def busy(self) -> bool:
+        """Whether any request runs or waits."""
+        return bool(self.line) or any(replica.running for replica in self.replicas)
 
     def fresh(self, tried: Set[Replica]) -> bool:
         """Whether one that has not been tried takes a request now."""

@@ -43,7 +43,10 @@ class Replica:
         self.place = engine.place
         self.out: str | None = UNKNOWN
         """Why it gets no requests; None while it may have some."""
+        self.said: EngineFacts | None = None
+        """What it serves, as it said last; None while it cannot be asked."""
         self.facts: EngineFacts | None = None
+        """The same, from when it was let in."""
         self.findings: tuple[Finding, ...] = ()
         self.breaker = Breaker(settings.breaker)
         self.trying = False

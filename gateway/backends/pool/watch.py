@@ -7,7 +7,7 @@ from gateway.backends.base import EngineFacts
 from gateway.errors import GatewayError
 
 from .agreement import Agreement
-from .members import Members
+from .members import OTHER_MODEL, Members
 from .replica import Replica
 
 EARLY, LATE = 0.8, 1.2
@@ -59,9 +59,10 @@ class Watch:
     async def judge(self, facts: EngineFacts) -> None:
         """Let it in or put it out, by what it says that it serves."""
         replica, members = self.replica, self._members
+        replica.said = facts
         objection = self._agreement.objection(facts)
         if objection is not None:
-            members.put_out(replica, objection, "other_model")
+            members.put_out(replica, objection, OTHER_MODEL)
             replica.abandon()
             return
         replica.engine.model = self._agreement.model

@@ -31,7 +31,7 @@ def test_a_model_whose_engine_is_not_up_is_no_unknown_one(tmp_path: Path) -> Non
     spec = replace(scripted(tmp_path, "x"), name="later", aliases=("soon",))
     catalog = Catalog()
     catalog.expect("later", ("soon",), reason="nobody answers at http://x")
-    with pytest.raises(BackendUnavailable, match="`soon` cannot be served yet: nobody answers"):
+    with pytest.raises(BackendUnavailable, match="`soon` cannot be served now: nobody answers"):
         catalog.find("soon")
     with pytest.raises(UnknownModel, match="Served here: `later`, `soon`"):
         catalog.find("never")
@@ -55,7 +55,7 @@ def test_an_alias_may_be_a_pattern_that_stands_behind_exact_names(tmp_path: Path
 def test_a_pattern_reaches_a_model_that_is_waited_for(tmp_path: Path) -> None:
     catalog = Catalog([scripted(tmp_path, "x", aliases=("claude-*",))])
     catalog.expect("later", ("claude-later*",), reason="nobody answers")
-    with pytest.raises(BackendUnavailable, match="`claude-later-1` cannot be served yet"):
+    with pytest.raises(BackendUnavailable, match="`claude-later-1` cannot be served now"):
         catalog.find("claude-later-1")
 
 
