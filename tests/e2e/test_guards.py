@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import openai
 import pytest
 
-from tests.support.server import CLIENT, Gateway, replay_model, serving
+from tests.support.server import CLIENT, Gateway, replay_model, serving, wait_for
 
 TOOL = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 TURNS = [{"match": "Answer now", "role": "tool", "text": "Yes."}, {"match": None, "text": "Hm."}]
@@ -60,3 +61,53 @@ def test_the_client_is_told_and_the_model_answers(gateway: Gateway, path: str, b
     if not stream:
         assert "look" not in json.dumps(answer.json().get("choices") or answer.json().get("content") or answer.json()["output"])
     assert metrics.guards.labels("scripted", "tool_rounds")._value.get() == before + 1
+
+
+def told_in(response: Any) -> str:
+    """The warnings in a response object."""
+    found: list[str] = response.model_extra["warnings"]
+    assert len(set(found)) == len(found)
+    return "; ".join(found)
+
+
+WITHHELD = "tools were withheld: there were 1 turns with calls"
+CUT = "more than 400 characters lost their middle: 1 (of 900 characters)"
+
+
+@pytest.fixture
+def client(gateway: Gateway) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=gateway.base_url, api_key="x", max_retries=0) as made:
+        yield made
+
+
+def test_the_response_says_it_over_a_socket_which_has_no_headers(client: openai.OpenAI) -> None:
+    """From its first event on."""
+    pytest.importorskip("websockets")
+    with client.responses.connect() as connection:
+        seen: dict[str, Any] = {}
+        connection.response.create(model="scripted", **RESPONSES, service_tier="flex")
+        for event in connection:
+            seen[event.type] = event
+            if event.type == "response.completed":
+                break
+        for kind in ("response.created", "response.in_progress", "response.completed"):
+            told = told_in(seen[kind].response)
+            assert WITHHELD in told
+            assert CUT in told
+            assert "service_tier" in told
+        stored = client.responses.retrieve(seen["response.completed"].response.id)
+        assert WITHHELD in told_in(stored)
+        connection.response.create(model="scripted", input="Hello")
+        for event in connection:
+            if event.type == "response.completed":
+                assert "warnings" not in (event.response.model_extra or {})
+                break
+
+
+def test_so_does_one_in_the_background(client: openai.OpenAI) -> None:
+    """Whoever looks at it later does not see the headers of its beginning."""
+    begun = client.responses.create(model="scripted", **RESPONSES, background=True)
+    assert wait_for(lambda: client.responses.retrieve(begun.id).status == "completed")
+    assert WITHHELD in told_in(client.responses.retrieve(begun.id))
+    plain = client.responses.create(model="scripted", **RESPONSES)
+    assert "warnings" not in (plain.model_extra or {}), "its headers say it"

@@ -73,6 +73,7 @@ class StreamEncoder:
 
     def opening(self) -> bytes:
         """The response, still empty."""
+        self.result = self.shape.body("in_progress")
         states = ["created", "queued", "in_progress"] if self.shape.echo.get("background") else ["created", "in_progress"]
         frames = []
         for state in states:

@@ -94,6 +94,7 @@ class Create(Base[Incoming]):
             store=request.store,
             background=request.background,
             conversation=request.conversation_id,
+            headless=request.background,
         )
 
     async def respond(self, asked: Incoming, send: Send) -> None:

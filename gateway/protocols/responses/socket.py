@@ -148,7 +148,7 @@ class _Connection:
                 await self._refuse(told(error), stream_id)
 
     async def _answer(self, body: Json, stream_id: str | None) -> None:
-        asked = await Create(self.services).incoming(_request(body), self.owner)
+        asked = replace(await Create(self.services).incoming(_request(body), self.owner), headless=True)
         encoder = StreamEncoder(asked.shape)
         if body.get("generate") is False:
             await self._warm_up(asked, encoder, stream_id)
@@ -166,6 +166,7 @@ class _Connection:
     async def _warm_up(self, asked: Incoming, encoder: StreamEncoder, stream_id: str | None) -> None:
         """A response without a turn, to which later ones may refer."""
         self.services.pipeline.catalog.find(asked.chat.model)
+        asked.warn(asked.chat.warnings)
         await self._write(encoder.opening(), stream_id)
         encoder.conclude(Usage(0, 0))
         await keep(self.services.records, asked, encoder)

@@ -1,7 +1,7 @@
 """A response while it is made: the turn, its encoder, and the record that is kept of it."""
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +41,13 @@ class Incoming:
     background: bool
     conversation: str | None = None
     """Where the input and what comes of it are added."""
+    headless: bool = False
+    """Its answer has no headers, or is looked at where there are none: warnings stand in the response itself."""
+
+    def warn(self, warnings: Iterable[str]) -> None:
+        """Note what was accepted but is not, or not wholly, in effect."""
+        if known := list(dict.fromkeys((*self.shape.echo.get("warnings", ()), *warnings))) if self.headless else []:
+            self.shape.echo["warnings"] = known
 
 
 @asynccontextmanager
@@ -53,6 +60,7 @@ async def opened(pipeline: Pipeline, asked: Incoming, encoder: StreamEncoder) ->
             turn = await stack.enter_async_context(pipeline.open(chat))
             turn.answered_as(asked.shape.id)
             asked.shape.echo["model"] = turn.instead or asked.shape.echo["model"]
+            asked.warn(turn.warnings)
             return turn
 
         chat = _as_it_can_be_held(asked, pipeline)
