@@ -10,7 +10,7 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from .heads import BoundedHeads
+from .direct import DirectConnection
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class _Impatient:
 
 def http_with(patience: float) -> type[asyncio.Protocol]:
     """Connections for HTTP that give up after so many seconds."""
-    return _made(BoundedHeads, patience)
+    return _made(DirectConnection, patience)
 
 
 def websockets_with(patience: float) -> type[asyncio.Protocol]:

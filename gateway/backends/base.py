@@ -1,11 +1,12 @@
 """What every engine looks like from the inside of the gateway."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from gateway.chat.events import Piece
+from gateway.chat.flow import Reads
 from gateway.chat.plan import Dialect, Plan
 
 
@@ -60,11 +61,11 @@ class Backend(Protocol):
     takes_token_ids: bool
     dialect: Dialect | None
 
-    def stream(self, plan: Plan) -> AbstractAsyncContextManager[AsyncIterator[list[Piece]]]:
+    def stream(self, plan: Plan) -> AbstractAsyncContextManager[Reads[list[Piece]]]:
         """Generate. Entering returns once the engine has accepted the request (else a BackendError is raised, so that the
         client gets a real HTTP status); each item is what one read gave; leaving, at any point and also while entering,
         stops the generation at the engine. Every choice ends with exactly one piece that has a finish_reason; an engine
-        that breaks off raises BackendGarbled or BackendUnavailable from the iteration."""
+        that breaks off raises BackendGarbled or BackendUnavailable from the reads."""
         ...
 
     async def facts(self) -> EngineFacts:
@@ -100,7 +101,7 @@ class CountsTokens(Protocol):
 class Forwards(Protocol):
     """An engine with endpoints of OpenAI's own, which takes a request on one of them as it came."""
 
-    def forward(self, path: str, body: Mapping[str, Any]) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+    def forward(self, path: str, body: Mapping[str, Any]) -> AbstractAsyncContextManager[Reads[bytes]]:
         """The body of its answer, as it is read. Entering returns once the engine has accepted the request; leaving stops it."""
         ...
 

@@ -5,13 +5,14 @@ import http.client
 import json
 import os
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from gateway.chat.events import Piece, Usage
+from gateway.chat.flow import Pulled, Reads
 from gateway.chat.plan import Dialect, Plan
 from gateway.errors import BackendGarbled, BackendUnavailable, SettingsError
 
@@ -65,7 +66,7 @@ class EmbeddedBackend:
         self._jobs: set[_Job] = set()
 
     @asynccontextmanager
-    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+    async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
         """Generate; see Backend. Entering waits for a free slot."""
         if self._server is None:
             raise BackendUnavailable("The embedded engine has been closed.")
@@ -77,7 +78,7 @@ class EmbeddedBackend:
             reader = _JobReader(plan, self.model.ends)
             first = reader.read(await job.bridge.take())  # the engine has taken it, or this raises
             async with aclosing(_pieces(job, reader, first)) as pieces:
-                yield pieces
+                yield Pulled(pieces)
         finally:
             self._jobs.discard(job)
             job.cancelled = True

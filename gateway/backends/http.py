@@ -7,15 +7,16 @@ streams), short questions by httpx.
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from gateway.chat.flow import Reads, Take, Wait
 from gateway.errors import (
     BackendBusy,
     BackendError,
@@ -64,7 +65,7 @@ class EngineHttp:
         self._running: set[_Running] = set()
 
     @asynccontextmanager
-    async def stream(self, path: str, body: bytes) -> AsyncGenerator[AsyncIterator[bytes]]:
+    async def stream(self, path: str, body: bytes) -> AsyncGenerator[Reads[bytes]]:
         """Posts JSON. Entered once the engine has answered 200; yields what each read gave. Left before the end, the
         connection is closed, which makes the engine stop."""
         if (asked := engines.get()) is not None:
@@ -163,17 +164,14 @@ class EngineHttp:
 
 
 @dataclass(slots=True, eq=False)
-class _Running:
-    """An answer that is being read: iterated, what each read gives."""
+class _Running(Reads[bytes]):
+    """An answer that is being read, each item what one read gave."""
 
     connection: HttpConnection
     failure: Callable[[Exception], BackendError]
     reads: int = 0
     noted: int = -1
     """How many reads there were when somebody last looked."""
-
-    def __aiter__(self) -> Self:
-        return self
 
     async def __anext__(self) -> bytes:
         try:
@@ -184,6 +182,18 @@ class _Running:
             raise StopAsyncIteration
         self.reads += 1
         return block
+
+    async def run(self, take: Take[bytes]) -> None:
+        """Give everything to `take`; see Reads."""
+
+        def counted(block: bytes) -> Wait | None:
+            self.reads += 1
+            return take(block)
+
+        try:
+            await self.connection.run(counted)
+        except FAILURES as error:
+            raise self.failure(error) from error
 
 
 def without_password(url: str) -> str:

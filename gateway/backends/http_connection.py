@@ -1,13 +1,17 @@
 """One connection to an engine: a request goes out, and its answer is read as it comes.
 
-A chunk costs one call of the parser and one wake-up of whoever reads: no timer, no task and no object of its own. Silence is
-noticed by a timer that looks at when something last came.
+A chunk costs one call of the parser and one of whoever takes it: no timer, no task and no future of its own. Silence is noticed
+by a timer that looks at when something last came.
 """
 
 import asyncio
+from contextvars import copy_context
+from functools import partial
 from typing import cast
 
 import httptools
+
+from gateway.chat.flow import Take, Wait
 
 CLOSED = "the connection was closed"
 MOST_WAITING = 1024 * 1024
@@ -31,7 +35,7 @@ class Silence(Exception):
 
 
 class HttpConnection(asyncio.Protocol):
-    """Carries one request after another; `ask`, `head` and `read` belong to the current one."""
+    """Carries one request after another; `ask`, `head`, `read` and `run` belong to the current one."""
 
     def __init__(self, silence: float) -> None:
         self.status = 0
@@ -47,6 +51,12 @@ class HttpConnection(asyncio.Protocol):
         self._begun = False
         self._keeps = False
         self._reader: asyncio.Future[None] | None = None
+        self._take: Take[bytes] | None = None
+        """Takes what comes of the body at once, while nothing must be waited for."""
+        self._owed: Wait | None = None
+        """What must be waited for."""
+        self._thrown: Exception | None = None
+        """What the taker raised."""
         self._problem: Exception | None = None
         self._watch: asyncio.TimerHandle | None = None
         self._last = 0.0
@@ -62,6 +72,7 @@ class HttpConnection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self.status, self.headers, self.complete = 0, {}, False
         self._waiting, self._size, self._begun, self._keeps = [], 0, False, False
+        self._owed = self._thrown = None
         self._last = self._loop.time()
         self._watch = self._loop.call_at(self._last + self._silence, self._look)
         self._transport.write(request)
@@ -77,12 +88,26 @@ class HttpConnection(asyncio.Protocol):
             if self.complete:
                 return b""
             await self._more()
-        blocks, self._waiting = self._waiting, []
-        self._size = 0
-        if self._paused:
-            self._paused, self._last = False, self._loop.time()
-            self._transport.resume_reading()
-        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+        return self._came()
+
+    async def run(self, take: Take[bytes]) -> None:
+        """Give what comes of the body to `take`, in the context of whoever calls this, until it is whole."""
+        self._take = partial(copy_context().run, take)  # type: ignore[call-arg]
+        try:
+            while True:
+                if self._waiting:
+                    self._pass_on(self._take)
+                elif self.complete:
+                    return
+                else:
+                    await self._more()
+                if self._thrown is not None:
+                    raise self._thrown
+                if self._owed is not None:
+                    await self._owed()
+                    self._owed = None
+        finally:
+            self._take = None
 
     def close(self) -> None:
         """Hang up: the engine stops, and whoever reads gets Dropped."""
@@ -110,6 +135,10 @@ class HttpConnection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._fail(NotHttp(str(error)))
             self._transport.abort()
+        if self._take is not None and self._waiting and self._owed is None and self._thrown is None:
+            self._pass_on(self._take)
+            if self._owed is None and self._thrown is None and self._problem is None and not self.complete:
+                return
         if self._size > MOST_WAITING and not self._paused:
             self._paused = True
             self._transport.pause_reading()
@@ -144,6 +173,21 @@ class HttpConnection(asyncio.Protocol):
             self._unwatch()
 
     # ---- ours
+    def _came(self) -> bytes:
+        """All that waits."""
+        blocks = self._waiting
+        self._waiting, self._size = [], 0
+        if self._paused:
+            self._paused, self._last = False, self._loop.time()
+            self._transport.resume_reading()
+        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+
+    def _pass_on(self, take: Take[bytes]) -> None:
+        try:
+            self._owed = take(self._came())
+        except Exception as error:  # whoever waits in `run` raises it; the loop would only log it
+            self._thrown = error
+
     def _wake(self) -> None:
         if self._reader is not None and not self._reader.done():
             self._reader.set_result(None)

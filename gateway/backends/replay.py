@@ -15,13 +15,14 @@ A line may also be a turn that the gateway recorded: its first choice answers co
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gateway.chat.events import Piece, Usage
+from gateway.chat.flow import Pulled, Reads
 from gateway.chat.plan import Dialect, Plan
 from gateway.errors import BackendRefused, SettingsError
 
@@ -66,7 +67,7 @@ class ReplayBackend:
         self._turns = read_turns(path)
 
     @asynccontextmanager
-    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+    async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
         """Play the first turn that answers this conversation; see Backend."""
         turn = next((turn for turn in self._turns if turn.answers(plan.request.messages)), None)
         if turn is None:
@@ -76,7 +77,7 @@ class ReplayBackend:
                 status=400,
             )
         async with aclosing(_play(turn, plan)) as pieces:
-            yield pieces
+            yield Pulled(pieces)
 
     async def facts(self) -> EngineFacts:
         """The file's name."""

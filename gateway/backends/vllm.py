@@ -1,13 +1,12 @@
 """vLLM: raw turns from `/v1/completions`, special tokens kept, constraints as structured outputs."""
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from gateway.chat.events import Piece
+from gateway.chat.flow import Reads
 from gateway.chat.json_text import canonical
 from gateway.chat.plan import Constraint, Dialect, Plan
 from gateway.errors import BackendError, BackendGarbled, ContextTooLong
@@ -17,12 +16,11 @@ from .base import EngineFacts, Finding
 from .completions import CompletionsReader, body_of
 from .examination import examined
 from .http import EngineHttp, Timeouts
+from .piece_reads import PieceReads
 
 GENERATE = "/v1/completions"
 GREEDY = 1e-5
 """Temperatures below this are 0 to vLLM."""
-LAST_BYTES = 1.0
-"""Seconds an engine gets to end its body after it said [DONE], so that the connection can be used again."""
 
 
 class VllmBackend:
@@ -45,12 +43,14 @@ class VllmBackend:
         self._facts: EngineFacts | None = None
 
     @asynccontextmanager
-    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+    async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
         """Generate; see Backend."""
         try:
             body = canonical(await self._body(plan)).encode()
-            async with self._http.stream(GENERATE, body) as blocks, aclosing(self._pieces(blocks, plan)) as pieces:
-                yield pieces
+            async with self._http.stream(GENERATE, body) as blocks:
+                copies = plan.sampling.n if is_greedy(plan) else 1
+                reader = CompletionsReader(choices=plan.sampling.n // copies, top_logprobs=plan.sampling.top_logprobs)
+                yield PieceReads(blocks, reader, copies=copies, broke_off=self.broke_off)
         except BackendError:
             self._facts = None  # the engine may be back as another one
             raise
@@ -76,7 +76,7 @@ class VllmBackend:
         return self._http.hang_up_silent()
 
     @asynccontextmanager
-    async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[AsyncIterator[bytes]]:
+    async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[Reads[bytes]]:
         """vLLM's own answer; see Forwards."""
         async with self._http.stream(path, json.dumps(body).encode()) as blocks:
             yield blocks
@@ -133,24 +133,6 @@ class VllmBackend:
         ids = plan.prompt.token_ids
         return await self.count_tokens(plan.prompt.text) if ids is None else len(ids)
 
-    async def _pieces(self, blocks: AsyncIterator[bytes], plan: Plan) -> AsyncGenerator[list[Piece]]:
-        copies = plan.sampling.n if is_greedy(plan) else 1
-        reader = CompletionsReader(choices=plan.sampling.n // copies, top_logprobs=plan.sampling.top_logprobs)
-        begun = False
-        try:
-            async for block in blocks:
-                if pieces := reader.feed(block):
-                    begun = True
-                    yield pieces if copies == 1 else _copied(pieces, copies)
-                if reader.done:
-                    break
-            reader.end()
-        except BackendError:
-            if begun:
-                self.broke_off()
-            raise
-        await _exhaust(blocks)
-
 
 def _nothing() -> None:
     """Nobody wants to know."""
@@ -159,25 +141,6 @@ def _nothing() -> None:
 def is_greedy(plan: Plan) -> bool:
     """Whether sampling leaves nothing to chance. vLLM then refuses n > 1, so one choice is asked for and given n times."""
     return plan.sampling.temperature is not None and plan.sampling.temperature < GREEDY
-
-
-def _copied(pieces: list[Piece], copies: int) -> list[Piece]:
-    found: list[Piece] = []
-    for piece in pieces:
-        if (usage := piece.usage) is not None:
-            found.append(replace(piece, usage=replace(usage, completion_tokens=usage.completion_tokens * copies)))
-        else:
-            found.extend(replace(piece, choice=choice) for choice in range(copies))
-    return found
-
-
-async def _exhaust(blocks: AsyncIterator[bytes]) -> None:
-    try:
-        async with asyncio.timeout(LAST_BYTES):
-            async for _ in blocks:
-                pass
-    except (TimeoutError, BackendError):
-        pass  # the answer is complete; the connection is simply not used again
 
 
 def _served(listed: Any, model: str | None) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 from gateway.chat.events import Piece, Usage
+from gateway.chat.flow import Reads
 from gateway.chat.plan import Plan, Prompt
 from gateway.chat.request import ChatRequest
 from gateway.errors import BackendGarbled, GatewayError
@@ -31,7 +32,7 @@ class RawTurn:
         self._record = record
         self._running = running
         self._engine = AsyncExitStack()
-        self._reads: AsyncIterator[Sequence[Piece]]
+        self._reads: Reads[list[Piece]]
 
     async def start(self, plan: Plan) -> None:
         """Have the engine begin with this prompt; GatewayError when it does not."""

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from gateway.chat.events import Batch, Piece, Usage
+from gateway.chat.flow import Reads, Take, Wait
 from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid, BackendError, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import ModelSpec
@@ -26,8 +27,12 @@ MOST_RESTARTS = 2
 log = logging.getLogger(__name__)
 
 
+class _CutShort(Exception):
+    """All choices are over, one of them by our own cut: the engine need not go on."""
+
+
 class Turn:
-    """One running generation. Iterate it once: each item holds what one read of the engine gave, of every choice in it."""
+    """One running generation. `run` it once."""
 
     def __init__(
         self, spec: ModelSpec, plan: Plan, record: Record, running: Running, *, recording: Recording | None = None
@@ -39,10 +44,12 @@ class Turn:
         self.warnings = plan.warnings
         """What was accepted but is not, or not wholly, in effect."""
         self._engine = AsyncExitStack()
-        self._reads: AsyncIterator[Sequence[Piece]]
+        self._reads: Reads[list[Piece]]
         self._early: Sequence[Piece] = ()
         """The first read, where it was waited for at the start."""
         self._record = record
+        self._idle_since = 0.0
+        """Since when nothing was to be done but to wait for the engine."""
         self._running = running
         self._restarts: int | None = None
         """How often it may be taken again; None where what it gives leaves at once."""
@@ -100,15 +107,14 @@ class Turn:
         reasoning = known.reasoning_tokens or min(reasoning, known.completion_tokens)
         return Usage(known.prompt_tokens, known.completion_tokens, known.cached_tokens, reasoning)
 
-    async def __aiter__(self) -> AsyncIterator[list[Batch]]:
+    async def run(self, take: Take[list[Batch]]) -> None:
+        """Give everything to `take`, by the reads of the engine in which it came; returns once the turn is whole."""
         try:
             with self._running.interruptible():
                 while self._attempts:
                     self._attempts -= 1
                     try:
-                        async with aclosing(self._attempt() if self._restarts is None else self._whole()) as attempt:
-                            async for batches in attempt:
-                                yield batches
+                        await (self._attempt(take) if self._restarts is None else self._whole(take))
                         self._tape()
                         return
                     except AnswerInvalid as problem:
@@ -129,15 +135,14 @@ class Turn:
         if self._recording is not None:
             self._recording.begin(plan, policy)
 
-    async def _whole(self) -> AsyncGenerator[list[Batch]]:
+    async def _whole(self, take: Take[list[Batch]]) -> None:
         """An attempt that is given once it is over, whichever engine it takes. Of one that is to be asked again, what a stream
         would have sent."""
         broken: AnswerInvalid | None = None
         while True:
             kept: list[list[Batch]] = []
             try:
-                async for batches in self._attempt():
-                    kept.append(batches)
+                await self._attempt(kept.append)
                 break
             except AnswerInvalid as problem:
                 broken = problem
@@ -153,32 +158,41 @@ class Turn:
             self._prepare(self.plan)
             await self.start()
         for batches in kept:
-            yield batches
+            if (wait := take(batches)) is not None:
+                await wait()
         if broken is not None:
             raise broken
 
-    async def _attempt(self) -> AsyncGenerator[list[Batch]]:
-        if self._early:
-            early, self._early = self._early, ()
-            if batches := self._batches(early):
-                yield batches
-            if self._cut_short():
-                return
-        record, done = self._record, time.perf_counter()
-        async for pieces in self._reads:
-            came = time.perf_counter()
-            record.engine_wait += came - done
-            if batches := self._batches(pieces):
-                read = time.perf_counter()
-                yield batches
-                done = time.perf_counter()
-                record.client_wait += done - read
-            else:
-                done = time.perf_counter()
-            if self._cut_short():
-                return
+    async def _attempt(self, take: Take[list[Batch]]) -> None:
+        early, self._early = self._early, ()
+        self._idle_since = time.perf_counter()
+        with suppress(_CutShort):
+            if early and (wait := self._pass(take, early)) is not None:
+                await wait()
+            await self._reads.run(partial(self._pass, take))
         if not all(choice.done for choice in self._choices):
             raise BackendGarbled("The engine's answer ended before its turn did.")
+
+    def _pass(self, take: Take[list[Batch]], pieces: Sequence[Piece]) -> Wait | None:
+        """Make of pieces what the client may have of them."""
+        record = self._record
+        record.engine_wait += time.perf_counter() - self._idle_since
+        batches = self._batches(pieces)
+        wait = take(batches) if batches else None
+        self._idle_since = time.perf_counter()
+        if wait is None and not self._cut_short():
+            return None
+        return partial(self._waited, wait)
+
+    async def _waited(self, wait: Wait | None) -> None:
+        """Wait for the client, and end the attempt where we have cut it short."""
+        if wait is not None:
+            await wait()
+            now = time.perf_counter()
+            self._record.client_wait += now - self._idle_since
+            self._idle_since = now
+        if self._cut_short():
+            raise _CutShort
 
     async def _begin_again(self, problem: AnswerInvalid) -> None:
         """Ask once more, with what was wrong in the conversation; the problem itself where there is no attempt left, or where the
@@ -224,7 +238,6 @@ class Turn:
             self._recording.end(partial(answers_of, self._choices), error, gone=gone)
 
     def _cut_short(self) -> bool:
-        """All choices are over, one of them by our own cut: the engine need not go on."""
         return any(choice.cut for choice in self._choices) and all(choice.done for choice in self._choices)
 
 

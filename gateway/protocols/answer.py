@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from gateway.errors import CodingUnknown, GatewayError, MethodNotAllowed, ServerStopping
-from gateway.middleware.asgi import Message, Send
+from gateway.middleware.asgi import DirectWrite, Message, Send
 
 Headers = list[tuple[bytes, bytes]]
 MOST_WARNING_BYTES = 2000
@@ -14,10 +14,12 @@ log = logging.getLogger(__name__)
 
 
 class Answer:
-    """The way to one client; `started` once a status has been sent, after which no other can be."""
+    """The way to one client; `started` once a status has been sent, after which no other can be. `direct`: writes a piece of the
+    body past everything in between, where the server has such a way."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, direct: DirectWrite | None = None) -> None:
         self._send = send
+        self.direct = direct
         self.started = False
 
     async def __call__(self, message: Message) -> None:

@@ -4,10 +4,9 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from gateway.middleware.asgi import Send
 from gateway.pipeline.forward import forward
 
-from .answer import send_json
+from .answer import Answer, send_json
 from .endpoint import Endpoint
 from .validation import validated
 from .wire import Body
@@ -31,8 +30,8 @@ class Embeddings(Endpoint[EmbeddingRequest]):
         """The request."""
         return validated(EmbeddingRequest, body)
 
-    async def respond(self, asked: EmbeddingRequest, send: Send) -> None:
+    async def respond(self, asked: EmbeddingRequest, answer: Answer) -> None:
         """Hand it on, and the answer back."""
-        async with forward(self.pipeline, PATH, asked.model_dump(exclude_unset=True)) as answer:
-            whole = await answer.whole()
-        await send_json(send, whole)
+        async with forward(self.pipeline, PATH, asked.model_dump(exclude_unset=True)) as engine:
+            whole = await engine.whole()
+        await send_json(answer, whole)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Generic, TypeVar
 
 from gateway.errors import GatewayError, MethodNotAllowed
-from gateway.middleware.asgi import Receive, Scope, Send
+from gateway.middleware.asgi import DIRECT, Receive, Scope, Send
 from gateway.pipeline import Pipeline
 from gateway.settings import Limits
 
@@ -25,7 +25,7 @@ class Exchange(ABC, Generic[Asked]):
         """What the client asks for; RequestError when it cannot be told."""
 
     @abstractmethod
-    async def respond(self, asked: Asked, send: Send) -> None:
+    async def respond(self, asked: Asked, answer: Answer) -> None:
         """Answer it. Whatever is raised before the first byte becomes an error answer."""
 
     async def refuse(self, send: Send, error: GatewayError) -> None:
@@ -34,7 +34,7 @@ class Exchange(ABC, Generic[Asked]):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request. A client that goes away ends it, in either mode, and the generation with it."""
-        answer = Answer(send)
+        answer = Answer(send, scope.get(DIRECT))
         try:
             self._check_method(scope)
             asked = await self.ask(scope, receive)

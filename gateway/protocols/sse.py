@@ -1,14 +1,16 @@
-"""What every streaming protocol shares: frames, the loop that sends them, keep-alive, and the watch on the client."""
+"""What every streaming protocol shares: frames, how they are sent, keep-alive, and the watch on the client."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from gateway.chat.events import Batch, Usage
+from gateway.chat.flow import Take, Wait
 from gateway.errors import GatewayError
-from gateway.middleware.asgi import Receive, Send
+from gateway.middleware.asgi import Receive
 
-from .answer import told, warning_headers
+from .answer import Answer, told, warning_headers
 from .body import ClientGone
 
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -22,7 +24,7 @@ HEADERS = [
 T = TypeVar("T")
 
 
-class Reads(Protocol):
+class Running(Protocol):
     """An answer while it comes: a turn of the pipeline, or what stands around one."""
 
     @property
@@ -31,7 +33,7 @@ class Reads(Protocol):
     @property
     def usage(self) -> Usage: ...
 
-    def __aiter__(self) -> AsyncIterator[list[Batch]]: ...
+    async def run(self, take: Take[list[Batch]]) -> None: ...
 
 
 class Encoder(Protocol):
@@ -64,12 +66,11 @@ async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def stream(
-    turn: Reads, encoder: Encoder, send: Send, *, keep_alive: float = KEEP_ALIVE_SECONDS, sign: bytes = KEEP_ALIVE
+    turn: Running, encoder: Encoder, answer: Answer, *, keep_alive: float = KEEP_ALIVE_SECONDS, sign: bytes = KEEP_ALIVE
 ) -> None:
     """Send a whole stream: everything that one read of the engine gave leaves in one write. `sign`: sent when idle."""
-    wire = _Wire(send)
-    await wire.start(warning_headers(turn.warnings))
-    await wire.write(encoder.opening())
+    wire = _Wire(answer)
+    await wire.start(warning_headers(turn.warnings), encoder.opening())
     ticker = asyncio.create_task(wire.tick(keep_alive, sign))
     try:
         last = await _write_turn(turn, encoder, wire)
@@ -79,25 +80,25 @@ async def stream(
 
 
 async def relay(
-    frames: AsyncIterator[bytes], send: Send, *, warnings: Sequence[str] = (), keep_alive: float = KEEP_ALIVE_SECONDS
+    frames: AsyncIterator[bytes], answer: Answer, *, warnings: Sequence[str] = (), keep_alive: float = KEEP_ALIVE_SECONDS
 ) -> None:
     """Send frames that were made elsewhere, each as it comes."""
-    wire = _Wire(send)
+    wire = _Wire(answer)
     await wire.start(warning_headers(warnings))
     ticker = asyncio.create_task(wire.tick(keep_alive, KEEP_ALIVE))
     try:
         async for frame in frames:
-            await wire.write(frame)
+            if (wait := wire.write(frame)) is not None:
+                await wait()
     finally:
         ticker.cancel()
     await wire.end(b"")
 
 
-async def _write_turn(turn: Reads, encoder: Encoder, wire: "_Wire") -> bytes:
+async def _write_turn(turn: Running, encoder: Encoder, wire: "_Wire") -> bytes:
     """Send the turn; what is left to be sent is its closing, or how it failed."""
     try:
-        async for batches in turn:
-            await wire.write(encoder.encode(batches))
+        await turn.run(lambda batches: wire.write(encoder.encode(batches)))
     except Exception as error:
         return encoder.failure(told(error))
     return encoder.closing(turn.usage)
@@ -111,17 +112,24 @@ async def _gone(receive: Receive) -> None:
 class _Wire:
     """One response body, and whether something was sent lately."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, answer: Answer) -> None:
+        self._send = answer
+        self._direct = answer.direct
         self._idle = True
 
-    async def start(self, headers: list[tuple[bytes, bytes]]) -> None:
+    async def start(self, headers: list[tuple[bytes, bytes]], frames: bytes = b"") -> None:
         await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS + headers})
+        if (wait := self.write(frames)) is not None:
+            await wait()
 
-    async def write(self, frames: bytes) -> None:
-        if frames:
-            self._idle = False
-            await self._send({"type": "http.response.body", "body": frames, "more_body": True})
+    def write(self, frames: bytes) -> Wait | None:
+        """Send, and tell what must be waited for before more is sent."""
+        if not frames:
+            return None
+        self._idle = False
+        if self._direct is not None:
+            return self._direct(frames)
+        return partial(self._send, {"type": "http.response.body", "body": frames, "more_body": True})
 
     async def end(self, frames: bytes) -> None:
         await self._send({"type": "http.response.body", "body": frames, "more_body": False})

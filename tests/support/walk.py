@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.chat.events import Usage
+from gateway.chat.events import Batch, Usage
 from gateway.chat.request import ChatRequest
-from gateway.pipeline import Pipeline
+from gateway.pipeline import Pipeline, Turn
 from gateway.planning.catalog import Catalog, ModelSpec
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
@@ -32,13 +32,15 @@ class Walk:
 
         async def walk() -> None:
             async with self.pipeline.open(request) as turn:
-                async for read in turn:
-                    self.tokens += [token.token for batch in read for token in batch.logprobs or ()]
-                    self.left += [event for batch in read if batch.choice == choice for event in batch.events]
+                await turn.run(lambda read: self._leaves(read, choice))
                 self.usage = turn.usage
 
         asyncio.run(walk())
         return self.left
+
+    def _leaves(self, read: list[Batch], choice: int) -> None:
+        self.tokens += [token.token for batch in read for token in batch.logprobs or ()]
+        self.left += [event for batch in read if batch.choice == choice for event in batch.events]
 
     def steps(self) -> dict[str, float]:
         """What holding turns to their demands came to."""
@@ -49,6 +51,13 @@ class Walk:
     def counted(self, name: str, **labels: str) -> float:
         """A metric's value, 0 when nothing was counted."""
         return self.metrics.registry.get_sample_value(f"toolwire_{name}", labels) or 0.0
+
+
+async def reads_of(turn: Turn) -> list[list[Batch]]:
+    """All that a turn gives."""
+    reads: list[list[Batch]] = []
+    await turn.run(reads.append)
+    return reads
 
 
 def walk(folder: Path, turns: Any, **fields: Any) -> Walk:

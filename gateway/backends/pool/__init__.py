@@ -1,13 +1,14 @@
 """Several engines of one model as one: shares requests out among them, and keeps a request alive when one of them fails."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
 from gateway.backends.base import EngineFacts, ReplicaState
 from gateway.chat.events import Piece
+from gateway.chat.flow import Item, Reads
 from gateway.chat.plan import Plan
 from gateway.errors import BackendTimeout, BackendUnavailable
 from gateway.settings import PoolSettings
@@ -17,7 +18,7 @@ from .agreement import Agreement
 from .members import Members
 from .replica import Engine, Replica
 from .routing import of_conversation
-from .serving import Item, Open, Serving
+from .serving import Open, Serving
 from .watch import Watch
 
 __all__ = ["Agreement", "Engine", "PoolBackend"]
@@ -43,14 +44,14 @@ class PoolBackend:
             replica.engine.broke_off = partial(self._members.went_wrong, replica, "broke_off")
 
     @asynccontextmanager
-    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+    async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
         """Generate; see Backend. An attempt that has given no piece yet is made again elsewhere when it fails."""
         key = of_conversation(plan) if self._members.settings.affinity else None
         async with self._served(key, lambda engine: engine.stream(plan)) as reads:
             yield reads
 
     @asynccontextmanager
-    async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[AsyncIterator[bytes]]:
+    async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[Reads[bytes]]:
         """The least busy replica's own answer; see Forwards."""
         async with self._served(None, lambda engine: engine.forward(path, body)) as blocks:
             yield blocks
@@ -114,7 +115,7 @@ class PoolBackend:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @asynccontextmanager
-    async def _served(self, key: bytes | None, open_: Open[Item]) -> AsyncGenerator[AsyncIterator[Item]]:
+    async def _served(self, key: bytes | None, open_: Open[Item]) -> AsyncGenerator[Reads[Item]]:
         serving = Serving(self._members, key, open_)
         try:
             await serving.begin()

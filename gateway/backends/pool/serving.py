@@ -2,10 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Generic, Self, TypeVar
+from typing import TypeVar
 
+from gateway.chat.flow import Item, Reads, Take
 from gateway.errors import (
     BackendBusy,
     BackendError,
@@ -20,9 +21,8 @@ from gateway.errors import (
 from .members import Members
 from .replica import ABANDONED, Engine, Lease, Replica
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
-Open = Callable[[Engine], AbstractAsyncContextManager[AsyncIterator[Item]]]
+Open = Callable[[Engine], AbstractAsyncContextManager[Reads[Item]]]
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before a replica that failed is asked again because there is no other: doubled from the one up to the other."""
 LONGEST_REST = 2.0
@@ -31,9 +31,9 @@ ELSEWHERE_ONLY = ("busy", "misconfigured", "timeout")
 """What the same replica would only say again, or would begin anew with."""
 
 
-class Serving(Generic[Item]):
-    """Iterated once, it gives what the replica gives. An attempt that fails before its first item is made again, at another
-    replica where there is one; after that item, `__anext__` is the replica's own."""
+class Serving(Reads[Item]):
+    """Gives what the replica gives. An attempt that fails before its first item is made again, at another
+    replica where there is one; after that item, nothing stands between."""
 
     def __init__(self, members: Members, key: bytes | None, open_: Open[Item]) -> None:
         settings = members.settings
@@ -49,14 +49,18 @@ class Serving(Generic[Item]):
         self._ends = 0.0
         """When the attempt has taken too long."""
         self._engine = AsyncExitStack()
-        self._reads: AsyncIterator[Item]
-        self._next: Callable[[], Awaitable[Item]] = self._first
+        self._reads: Reads[Item]
+        self._begun = False
+        """It has given its first item."""
 
-    def __aiter__(self) -> Self:
-        return self
+    def __anext__(self) -> Awaitable[Item]:  # type: ignore[override]
+        return self._reads.__anext__() if self._begun else self._first()
 
-    def __anext__(self) -> Awaitable[Item]:
-        return self._next()
+    async def run(self, take: Take[Item]) -> None:
+        """Give everything to `take`; see Reads."""
+        if not self._begun and (wait := take(await self._first())) is not None:
+            await wait()
+        await self._reads.run(take)
 
     async def begin(self) -> None:
         """Returns once a replica has accepted the request; GatewayError when none does."""
@@ -89,7 +93,7 @@ class Serving(Generic[Item]):
                 await self.begin()
             else:
                 self._won()
-                self._next = self._reads.__anext__
+                self._begun = True
                 return item
 
     async def _one(self) -> Item:

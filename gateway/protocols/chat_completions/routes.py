@@ -5,8 +5,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from gateway.middleware.asgi import Send
-from gateway.protocols.answer import send_json, warning_headers
+from gateway.chat.events import Batch
+from gateway.protocols.answer import Answer, send_json, warning_headers
 from gateway.protocols.endpoint import Endpoint
 from gateway.protocols.profiles import profile_of
 from gateway.protocols.sse import stream
@@ -24,7 +24,7 @@ class ChatCompletions(Endpoint[Incoming]):
         """The request in the gateway's own words."""
         return decoded(body, self.limits)
 
-    async def respond(self, asked: Incoming, send: Send) -> None:
+    async def respond(self, asked: Incoming, answer: Answer) -> None:
         """Take the turn and write it down."""
         shape = shape_of(asked)
         async with self.pipeline.open(asked.chat) as turn:
@@ -32,12 +32,13 @@ class ChatCompletions(Endpoint[Incoming]):
             shape = replace(shape, profile=profile_of(turn.spec.wire))
             shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:
-                await stream(turn, StreamEncoder(shape), send, keep_alive=self.keep_alive)
+                await stream(turn, StreamEncoder(shape), answer, keep_alive=self.keep_alive)
                 return
             turn.keep_back()
-            batches = [batch async for read in turn for batch in read]
+            batches: list[Batch] = []
+            await turn.run(batches.extend)
         body = whole(shape, batches, turn.usage)
-        await send_json(send, body, headers=warning_headers(turn.warnings))
+        await send_json(answer, body, headers=warning_headers(turn.warnings))
 
 
 def shape_of(incoming: Incoming) -> Shape:

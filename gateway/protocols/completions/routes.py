@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from gateway.backends.base import Forwards
-from gateway.middleware.asgi import Send
 from gateway.pipeline.forward import Forwarded, forward
 from gateway.pipeline.raw import RawTurn, open_raw
-from gateway.protocols.answer import send_json, told, warning_headers
+from gateway.protocols.answer import Answer, send_json, told, warning_headers
 from gateway.protocols.endpoint import Endpoint
 from gateway.protocols.sse import relay
 
@@ -27,34 +26,34 @@ class Completions(Endpoint[CompletionRequest]):
         """The request, as long as it asks for no more than is allowed."""
         return checked(body, self.limits)
 
-    async def respond(self, asked: CompletionRequest, send: Send) -> None:
+    async def respond(self, asked: CompletionRequest, answer: Answer) -> None:
         """Hand it on, or generate."""
         if isinstance(self.pipeline.catalog.find(asked.model).backend, Forwards):
-            await self._forward(asked, send)
+            await self._forward(asked, answer)
         else:
-            await self._generate(asked, decoded(asked, self.limits), send)
+            await self._generate(asked, decoded(asked, self.limits), answer)
 
-    async def _forward(self, asked: CompletionRequest, send: Send) -> None:
+    async def _forward(self, asked: CompletionRequest, answer: Answer) -> None:
         body = asked.model_dump(exclude_unset=True)
         if asked.stream:
             body["stream_options"] = {**body.get("stream_options", {}), "include_usage": True}  # for our own accounts
-        async with forward(self.pipeline, PATH, body) as answer:
+        async with forward(self.pipeline, PATH, body) as engine:
             if asked.stream:
-                await relay(_forwarded(answer, usage=_tells_usage(asked)), send, keep_alive=self.keep_alive)
+                await relay(_forwarded(engine, usage=_tells_usage(asked)), answer, keep_alive=self.keep_alive)
                 return
-            whole = await answer.whole()
-        await send_json(send, whole)
+            whole = await engine.whole()
+        await send_json(answer, whole)
 
-    async def _generate(self, asked: CompletionRequest, incoming: Incoming, send: Send) -> None:
+    async def _generate(self, asked: CompletionRequest, incoming: Incoming, answer: Answer) -> None:
         encoder = _encoder(incoming)
         async with open_raw(self.pipeline, incoming.chat, incoming.prompts) as turn:
             if asked.stream:
                 frames = _generated(turn, encoder, usage=_tells_usage(asked))
-                await relay(frames, send, warnings=turn.warnings, keep_alive=self.keep_alive)
+                await relay(frames, answer, warnings=turn.warnings, keep_alive=self.keep_alive)
                 return
             async for pieces in turn:
                 encoder.take(pieces)
-        await send_json(send, encoder.whole(turn.usage), headers=warning_headers(turn.warnings))
+        await send_json(answer, encoder.whole(turn.usage), headers=warning_headers(turn.warnings))
 
 
 def _encoder(incoming: Incoming) -> Encoder:

@@ -5,10 +5,11 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
+from gateway.chat.events import Batch
 from gateway.chat.request import ChatRequest
 from gateway.errors import GatewayError
 from gateway.middleware.asgi import Send
-from gateway.protocols.answer import send_json, warning_headers
+from gateway.protocols.answer import Answer, send_json, warning_headers
 from gateway.protocols.endpoint import Endpoint
 from gateway.protocols.sse import stream
 
@@ -26,7 +27,7 @@ class Messages(Endpoint[Incoming]):
         """The request in the gateway's own words."""
         return decoded(body, self.limits)
 
-    async def respond(self, asked: Incoming, send: Send) -> None:
+    async def respond(self, asked: Incoming, answer: Answer) -> None:
         """Take the turn and write it down."""
         shape = Shape(secrets.token_hex(12), asked.chat.model)
         async with self.pipeline.open(asked.chat) as turn:
@@ -34,11 +35,12 @@ class Messages(Endpoint[Incoming]):
             shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:
                 encoder = StreamEncoder(shape, prompt_tokens=turn.usage.prompt_tokens)
-                await stream(turn, encoder, send, keep_alive=self.keep_alive, sign=PING)
+                await stream(turn, encoder, answer, keep_alive=self.keep_alive, sign=PING)
                 return
             turn.keep_back()
-            batches = [batch async for read in turn for batch in read]
-        await send_json(send, whole(shape, batches, turn.usage), headers=warning_headers(turn.warnings))
+            batches: list[Batch] = []
+            await turn.run(batches.extend)
+        await send_json(answer, whole(shape, batches, turn.usage), headers=warning_headers(turn.warnings))
 
     async def refuse(self, send: Send, error: GatewayError) -> None:
         """Send the error in Anthropic's shape."""
@@ -52,10 +54,10 @@ class CountTokens(Endpoint[ChatRequest]):
         """The request in the gateway's own words."""
         return decoded_count(body, self.limits)
 
-    async def respond(self, asked: ChatRequest, send: Send) -> None:
+    async def respond(self, asked: ChatRequest, answer: Answer) -> None:
         """Render and count."""
         count = await self.pipeline.count_tokens(asked)
-        await send_json(send, json.dumps({"input_tokens": count}).encode(), headers=warning_headers(asked.warnings))
+        await send_json(answer, json.dumps({"input_tokens": count}).encode(), headers=warning_headers(asked.warnings))
 
     async def refuse(self, send: Send, error: GatewayError) -> None:
         """Send the error in Anthropic's shape."""

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from gateway.middleware.asgi import Receive, Scope, Send
+from gateway.middleware.asgi import Receive, Scope
+from gateway.protocols.answer import Answer
 from gateway.protocols.body import read_json
 from gateway.protocols.validation import validated
 from gateway.protocols.wire import without_effect
@@ -38,7 +39,7 @@ class Compact(Create):
         said = [item for item in (*past, *incoming.input) if item.get("role") == "user"]
         return replace(incoming, chat=replace(incoming.chat, warnings=warnings), input=said)
 
-    async def respond(self, asked: Incoming, send: Send) -> None:
+    async def respond(self, asked: Incoming, answer: Answer) -> None:
         """Have the summary written."""
         encoder = StreamEncoder(asked.shape)
         async with opened(self.services.pipeline, asked, encoder) as turns:
@@ -50,4 +51,4 @@ class Compact(Create):
             "output": [*listed(asked.input)["data"], *response["output"]],
             "usage": response["usage"],
         }
-        await send_body(send, body, turns.warnings)
+        await send_body(answer, body, turns.warnings)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.errors import RequestError
-from gateway.middleware.asgi import Receive, Scope, Send
+from gateway.middleware.asgi import Receive, Scope
+from gateway.protocols.answer import Answer
 from gateway.protocols.body import read_json
 from gateway.protocols.validation import validated
 
@@ -58,12 +59,12 @@ class Conversational(Base[Told]):
 class CreateConversation(Conversational):
     """Begins a conversation."""
 
-    async def respond(self, asked: Told, send: Send) -> None:
+    async def respond(self, asked: Told, answer: Answer) -> None:
         """Keep its first items."""
         request = validated(wire.ConversationRequest, asked.body)
         items = await self.new_items(asked.asking.owner, request.items, ())
         kept = await self.services.records.conversations.create(asked.asking.owner, request.metadata, items)
-        await send_body(send, kept.shown())
+        await send_body(answer, kept.shown())
 
 
 class OneConversation(Conversational):
@@ -71,18 +72,18 @@ class OneConversation(Conversational):
 
     methods = ("GET", "POST", "DELETE")
 
-    async def respond(self, asked: Told, send: Send) -> None:
+    async def respond(self, asked: Told, answer: Answer) -> None:
         """Read, change or forget it."""
         asking, conversations = asked.asking, self.services.records.conversations
         conversation_id = asking.path["conversation_id"]
         if asking.method == "DELETE":
             await conversations.delete(asking.owner, conversation_id)
-            await send_body(send, {"id": conversation_id, "object": "conversation.deleted", "deleted": True})
+            await send_body(answer, {"id": conversation_id, "object": "conversation.deleted", "deleted": True})
             return
         if asking.method == "POST":
             metadata = validated(wire.ConversationUpdate, asked.body).metadata
             await conversations.describe(asking.owner, conversation_id, metadata)
-        await send_body(send, (await self.kept(asking)).shown())
+        await send_body(answer, (await self.kept(asking)).shown())
 
 
 class ConversationItems(Conversational):
@@ -90,17 +91,17 @@ class ConversationItems(Conversational):
 
     methods = ("GET", "POST")
 
-    async def respond(self, asked: Told, send: Send) -> None:
+    async def respond(self, asked: Told, answer: Answer) -> None:
         """One page, or those that were added."""
         asking = asked.asking
         kept = await self.kept(asking)
         if asking.method == "GET":
-            await send_body(send, asking.page(kept.items))
+            await send_body(answer, asking.page(kept.items))
             return
         request = validated(wire.ConversationItemsRequest, asked.body)
         items = await self.new_items(asking.owner, request.items, kept.items)
         await self.services.records.conversations.add(asking.owner, kept.id, items)
-        await send_body(send, listed(items))
+        await send_body(answer, listed(items))
 
 
 class ConversationItem(Conversational):
@@ -108,13 +109,13 @@ class ConversationItem(Conversational):
 
     methods = ("GET", "DELETE")
 
-    async def respond(self, asked: Told, send: Send) -> None:
+    async def respond(self, asked: Told, answer: Answer) -> None:
         """The item, or the conversation without it."""
         asking = asked.asking
         kept = await self.kept(asking)
         item = kept.item(asking.path["item_id"])
         if asking.method == "GET":
-            await send_body(send, listed([item])["data"][0])
+            await send_body(answer, listed([item])["data"][0])
             return
         await self.services.records.conversations.drop(asking.owner, kept.id, item["id"])
-        await send_body(send, kept.shown())
+        await send_body(answer, kept.shown())

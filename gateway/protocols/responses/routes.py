@@ -11,7 +11,7 @@ from gateway.chat.request import ChatRequest
 from gateway.errors import GatewayError
 from gateway.middleware.asgi import Receive, Scope, Send
 from gateway.pipeline import Pipeline
-from gateway.protocols.answer import send_error, send_json, warning_headers
+from gateway.protocols.answer import Answer, send_error, send_json, warning_headers
 from gateway.protocols.body import read_json
 from gateway.protocols.endpoint import Asked, Exchange
 from gateway.protocols.sse import KEEP_ALIVE_SECONDS, relay, stream
@@ -97,27 +97,27 @@ class Create(Base[Incoming]):
             headless=request.background,
         )
 
-    async def respond(self, asked: Incoming, send: Send) -> None:
+    async def respond(self, asked: Incoming, answer: Answer) -> None:
         """Take the turn and write it down."""
         if asked.background:
-            await self._respond_in_background(asked, send)
+            await self._respond_in_background(asked, answer)
             return
         encoder = StreamEncoder(asked.shape)
         async with opened(self.services.pipeline, asked, encoder) as turns:
             taking = Taking(turns, encoder, self.services.records, asked)
             if asked.stream:
-                await stream(taking, encoder, send, keep_alive=self.services.keep_alive)
+                await stream(taking, encoder, answer, keep_alive=self.services.keep_alive)
                 return
             turns.keep_back()
             body = await taking.whole()
-        await send_body(send, body, turns.warnings)
+        await send_body(answer, body, turns.warnings)
 
-    async def _respond_in_background(self, asked: Incoming, send: Send) -> None:
+    async def _respond_in_background(self, asked: Incoming, answer: Answer) -> None:
         run = await self.services.runs.start(asked)
         if asked.stream:
-            await relay(run.follow(), send, warnings=run.warnings, keep_alive=self.services.keep_alive)
+            await relay(run.follow(), answer, warnings=run.warnings, keep_alive=self.services.keep_alive)
             return
-        await send_body(send, asked.shape.body("queued"), run.warnings)
+        await send_body(answer, asked.shape.body("queued"), run.warnings)
 
 
 class InputTokens(Base[ChatRequest]):
@@ -129,10 +129,10 @@ class InputTokens(Base[ChatRequest]):
         understood, _ = await self.understood(validated(wire.InputTokensRequest, body), body, owner_of(scope))
         return understood.chat
 
-    async def respond(self, asked: ChatRequest, send: Send) -> None:
+    async def respond(self, asked: ChatRequest, answer: Answer) -> None:
         """Render and count."""
         count = await self.services.pipeline.count_tokens(asked)
-        await send_body(send, {"object": "response.input_tokens", "input_tokens": count}, ())
+        await send_body(answer, {"object": "response.input_tokens", "input_tokens": count}, ())
 
 
 async def send_body(send: Send, body: Json, warnings: Sequence[str] = ()) -> None:

@@ -151,8 +151,7 @@ class Runs:
             run.add(encoder.opening())
             await keep(self._records, asked, encoder)
             run.accepted.set_result(None)
-            async for batches in Taking(turns, encoder, self._records, asked):
-                run.add(encoder.encode(batches))
+            await Taking(turns, encoder, self._records, asked).run(lambda batches: run.add(encoder.encode(batches)))
         run.add(encoder.last())
 
     async def _cancelled(self, run: Run) -> None:

@@ -10,6 +10,7 @@ import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from gateway.chat.events import Usage
@@ -156,8 +157,8 @@ class _Connection:
         async with opened(self.services.pipeline, asked, encoder) as turns:
             await self._write(encoder.opening(), stream_id)
             try:
-                async for batches in Taking(turns, encoder, self.services.records, asked):
-                    await self._write(encoder.encode(batches), stream_id)
+                taking = Taking(turns, encoder, self.services.records, asked)
+                await taking.run(lambda batches: partial(self._write, encoder.encode(batches), stream_id))
                 last = encoder.last()
             except Exception as error:
                 last = encoder.failure(told(error))

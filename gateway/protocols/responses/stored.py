@@ -3,7 +3,8 @@
 from typing import Any
 
 from gateway.errors import RequestError
-from gateway.middleware.asgi import Receive, Scope, Send
+from gateway.middleware.asgi import Receive, Scope
+from gateway.protocols.answer import Answer
 from gateway.protocols.sse import relay
 
 from .asking import Asking
@@ -26,31 +27,31 @@ class One(Stored):
 
     methods = ("GET", "DELETE")
 
-    async def respond(self, asked: Asking, send: Send) -> None:
+    async def respond(self, asked: Asking, answer: Answer) -> None:
         """Read or forget it."""
         record = await self.services.records.one(asked.owner, asked.path["response_id"])
         if asked.method == "DELETE":
             await self.services.runs.forget(asked.owner, record)
-            await send_body(send, {"id": record.id, "object": "response", "deleted": True})
+            await send_body(answer, {"id": record.id, "object": "response", "deleted": True})
         elif asked.query.get("stream", "").lower() in ("true", "1"):
             after = asked.number("starting_after", -1, (-1, 10**9))
             frames = await self.services.runs.follow(asked.owner, record, after)
             if frames is None:
                 raise RequestError("Only responses that ran in the background can be streamed again.", param="stream")
-            await relay(frames, send, keep_alive=self.services.keep_alive)
+            await relay(frames, answer, keep_alive=self.services.keep_alive)
         else:
-            await send_body(send, await self.services.runs.now(asked.owner, record))
+            await send_body(answer, await self.services.runs.now(asked.owner, record))
 
 
 class Cancel(Stored):
     """Ends a response in the background. One that is over stays as it is."""
 
-    async def respond(self, asked: Asking, send: Send) -> None:
+    async def respond(self, asked: Asking, answer: Answer) -> None:
         """Cancel it, and tell what there is of it."""
         record = await self.services.records.one(asked.owner, asked.path["response_id"])
         if not record.response["background"]:
             raise RequestError("Only responses that were created with background=true can be cancelled.", param="response_id")
-        await send_body(send, await self.services.runs.cancel(asked.owner, record))
+        await send_body(answer, await self.services.runs.cancel(asked.owner, record))
 
 
 class InputItems(Stored):
@@ -58,10 +59,10 @@ class InputItems(Stored):
 
     methods = ("GET",)
 
-    async def respond(self, asked: Asking, send: Send) -> None:
+    async def respond(self, asked: Asking, answer: Answer) -> None:
         """One page, the latest items first unless asked otherwise."""
         record = await self.services.records.one(asked.owner, asked.path["response_id"])
-        await send_body(send, asked.page(await self._items(asked.owner, record)))
+        await send_body(answer, asked.page(await self._items(asked.owner, record)))
 
     async def _items(self, owner: str, record: Record) -> list[Json]:
         return [*await self.services.records.chain(owner, record.previous), *record.input]

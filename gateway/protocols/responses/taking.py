@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.chat.events import Batch, Usage
+from gateway.chat.flow import Take
 from gateway.chat.request import ChatRequest
 from gateway.errors import StoreUnavailable, ToolSchemaInvalid
 from gateway.pipeline import Pipeline, Turn
@@ -99,10 +100,10 @@ class Taking:
     def usage(self) -> Usage:
         return self.turns.usage
 
-    async def __aiter__(self) -> AsyncIterator[list[Batch]]:
+    async def run(self, take: Take[list[Batch]]) -> None:
+        """Give everything to `take`, as the turns do."""
         try:
-            async for batches in self.turns:
-                yield batches
+            await self.turns.run(take)
         except Exception as error:
             known = told(error)
             self.encoder.fail(known)
@@ -114,10 +115,12 @@ class Taking:
 
     async def whole(self) -> Json:
         """The response, once it is there."""
-        async for batches in self.turns:
-            self.encoder.encode(batches)
+        await self.turns.run(self._written)
         await self._conclude()
         return self.encoder.result
+
+    def _written(self, batches: Sequence[Batch]) -> None:
+        self.encoder.encode(batches)
 
     async def _conclude(self) -> None:
         self.encoder.conclude(self.turns.usage)

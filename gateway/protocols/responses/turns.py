@@ -1,12 +1,14 @@
 """The turns of one response: after a search by the gateway the model goes on, with the tools that were found."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gateway.chat.events import Batch, Usage
+from gateway.chat.flow import Take, Wait
 from gateway.chat.request import ChatRequest, ToolChoice
 from gateway.pipeline import Turn
 from parsers import Event, Finish, Message, ToolCall, fold
@@ -21,7 +23,7 @@ Enter = Callable[[ChatRequest], Awaitable[Turn]]
 
 
 class Turns:
-    """Iterated like a single turn. Only a response whose tools are searched here has more than one."""
+    """Run like a single turn. Only a response whose tools are searched here has more than one."""
 
     def __init__(
         self,
@@ -52,19 +54,18 @@ class Turns:
         """Tokens spent in all turns."""
         return self._spent + self._turn.usage
 
-    async def __aiter__(self) -> AsyncIterator[list[Batch]]:
+    async def run(self, take: Take[list[Batch]]) -> None:
+        """Give everything to `take`, by the reads of the engine in which it came."""
         if not self._tools.searched_here:
-            async for batches in self._turn:
-                yield batches
+            await self._turn.run(take)
             return
         while True:
             events: list[Event] = []
-            async for batches in self._turn:
-                events += [event for batch in batches for event in batch.events]
-                yield [replace(batch, events=[event for event in batch.events if type(event) is not Finish]) for batch in batches]
+            await self._turn.run(partial(_endless, take, events))
             following = await self._following(fold(events))
             if following is None:
-                yield [Batch(0, [event for event in events if type(event) is Finish])]
+                if (wait := take([Batch(0, [event for event in events if type(event) is Finish])])) is not None:
+                    await wait()
                 return
             self._spent = self.usage
             self._chat = following
@@ -103,6 +104,12 @@ class Turns:
             self._tools.load(name)
         self._encoder.found(shown)
         return found_text(shown)
+
+
+def _endless(take: Take[list[Batch]], events: list[Event], batches: list[Batch]) -> Wait | None:
+    """Pass on all but how the turn finishes, which may not be the end; and keep the events."""
+    events += [event for batch in batches for event in batch.events]
+    return take([replace(batch, events=[event for event in batch.events if type(event) is not Finish]) for batch in batches])
 
 
 def _exchange(answer: Message, results: Sequence[tuple[ToolCall, str]], number: int) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 
 from gateway.backends.replay import ReplayBackend
 from gateway.chat.events import Piece, TokenLogprob
+from gateway.chat.flow import Pulled, Reads
 from gateway.chat.plan import Plan
 from gateway.chat.request import ResponseFormat, Sampling, ToolChoice
 from gateway.errors import ContentInvalid, ToolCallInvalid, UnrenderableChat
@@ -157,13 +158,13 @@ class Logged(ReplayBackend):
     """Turns whose tokens come with log probabilities."""
 
     @asynccontextmanager
-    async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
-        async def logged(reads: AsyncIterator[list[Piece]]) -> AsyncIterator[list[Piece]]:
+    async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
+        async def logged(reads: Reads[list[Piece]]) -> AsyncGenerator[list[Piece]]:
             async for read in reads:
                 yield [replace(piece, logprobs=[TokenLogprob(piece.text, -1.0)] if piece.text else None) for piece in read]
 
         async with super().stream(plan) as reads:
-            yield logged(reads)
+            yield Pulled(logged(reads))
 
 
 def test_log_probabilities_are_those_of_what_left(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from gateway.errors import RequestError
 from gateway.rendering import Renderer
 from tests.support.planned import asked, scripted
 from tests.support.tokenizers import byte_level
-from tests.support.walk import Walk
+from tests.support.walk import Walk, reads_of
 
 PATIENCE = 60.0
 
@@ -38,7 +38,9 @@ def test_the_loop_turns_while_a_long_prompt_is_rendered(tmp_path: Path) -> None:
         spec = scripted(tmp_path, "Hello.")
         spec = replace(spec, renderer=Waiting(spec.renderer, asyncio.get_running_loop()))
         async with Walk(spec).pipeline.open(asked("long " * 10_000)) as turn:
-            return "".join([getattr(event, "text", "") async for read in turn for batch in read for event in batch.events])
+            return "".join(
+                [getattr(event, "text", "") for read in await reads_of(turn) for batch in read for event in batch.events]
+            )
 
     assert asyncio.run(answer()) == "Hello."
 

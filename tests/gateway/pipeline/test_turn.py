@@ -10,7 +10,7 @@ from gateway.chat.request import ChatRequest, ResponseFormat, Sampling
 from gateway.errors import BackendRefused, ContentInvalid, ToolCallInvalid, UnknownModel
 from parsers import Notice, ToolCallEnd, fold
 from tests.support.planned import STRICT_WEATHER, TIME, WEATHER, asked, hermes_call, scripted
-from tests.support.walk import Walk, calls, reason, walk
+from tests.support.walk import Walk, calls, reads_of, reason, walk
 
 TOOLS = (WEATHER, TIME)
 
@@ -29,7 +29,7 @@ def test_events_come_while_the_engine_still_writes(tmp_path: Path) -> None:
 
     async def reads() -> int:
         async with pipeline.open(asked()) as turn:
-            return len([read async for read in turn])
+            return len(await reads_of(turn))
 
     assert asyncio.run(reads()) == 4
 
@@ -162,13 +162,16 @@ def test_a_refusal_of_the_engine_comes_before_the_turn(tmp_path: Path) -> None:
     assert model.counted("requests_total", model="scripted", status="400") == 1
 
 
+def _raises(_: object) -> None:
+    raise TimeoutError
+
+
 def test_leaving_early_ends_the_engines_stream(tmp_path: Path) -> None:
     model = walk(tmp_path, [{"match": None, "pieces": ["a"] * 1000, "delay_ms": 1000}])
 
     async def leave() -> None:
         async with model.pipeline.open(asked()) as turn:
-            async for _ in turn:
-                raise TimeoutError
+            await turn.run(_raises)
 
     async def cancelled() -> None:
         job = asyncio.create_task(leave())

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from gateway.telemetry.logging import JsonFormatter, request_id
 from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
 from tests.support.planned import WEATHER, asked, hermes_call, scripted
-from tests.support.walk import walk
+from tests.support.walk import reads_of, walk
 
 
 @pytest.fixture
@@ -41,8 +42,7 @@ def run(folder: Path, turn: str, **fields: Any) -> None:
     async def walk() -> None:
         request_id.set("req_7")
         async with pipeline.open(asked("a secret question", tools=(WEATHER,), **fields)) as turn:
-            async for _ in turn:
-                pass
+            await reads_of(turn)
 
     asyncio.run(walk())
 
@@ -81,8 +81,7 @@ def test_generations_are_measured_under_standard_names(tmp_path: Path) -> None:
 
     async def walk(**fields: Any) -> None:
         async with pipeline.open(asked(tools=(WEATHER,), **fields)) as turn:
-            async for _ in turn:
-                pass
+            await reads_of(turn)
 
     asyncio.run(walk())
     with pytest.raises(Exception, match="breaks"):
@@ -172,8 +171,7 @@ def test_overhead_is_neither_the_engines_time_nor_the_clients(tmp_path: Path, li
 
     async def walk_slowly() -> None:
         async with pipeline.open(asked()) as turn:
-            async for _ in turn:
-                await asyncio.sleep(0.15)  # as a client that reads slowly
+            await turn.run(lambda _: partial(asyncio.sleep, 0.15))  # as a client that reads slowly
 
     asyncio.run(walk_slowly())
     (line,) = [json.loads(text) for text in lines.getvalue().splitlines()]

@@ -29,6 +29,7 @@ from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
 from gateway.telemetry.spans import Spans
 from tests.support.planned import TIME, WEATHER, asked, hermes_call, scripted
+from tests.support.walk import reads_of
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{PARENT}-01"
@@ -52,8 +53,7 @@ class Traced:
             request = replace(asked(*words, **fields), messages=messages) if messages else asked(*words, **fields)
             async with self.pipeline.open(request) as turn:
                 turn.answered_as("chatcmpl-1")
-                async for _ in turn:
-                    pass
+                await reads_of(turn)
 
         with suppress(GatewayError):
             asyncio.run(walk())
@@ -146,8 +146,7 @@ def test_a_client_that_leaves_is_no_error(tmp_path: Path) -> None:
     async def leave() -> None:
         async def walk() -> None:
             async with traced.pipeline.open(asked()) as turn:
-                async for _ in turn:
-                    began.set()
+                await turn.run(lambda _: began.set())
 
         began = asyncio.Event()
         task = asyncio.create_task(walk())
@@ -190,8 +189,7 @@ def test_the_engine_goes_on_with_the_clients_trace(tmp_path: Path, traceparent: 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             async with traced.pipeline.open(asked()) as turn:
                 await ask(port)
-                async for _ in turn:
-                    pass
+                await reads_of(turn)
             await ask(port)
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b"ok"})

@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import pytest
 
 import parsers
 from gateway.backends.replay import ReplayBackend
-from gateway.chat.events import Piece
+from gateway.chat.events import Batch, Piece
+from gateway.chat.flow import Pulled, Reads
 from gateway.chat.plan import Plan
 from gateway.chat.request import ChatRequest, ResponseFormat, Sampling
 from gateway.errors import BackendRefused, BackendUnavailable, ToolCallInvalid
@@ -26,6 +27,7 @@ from gateway.telemetry.metrics import Metrics
 from gateway.telemetry.observer import Observer
 from gateway.telemetry.recorder import NAME, Recorder
 from tests.support.planned import STRICT_WEATHER, TIME, WEATHER, asked, hermes_call, scripted
+from tests.support.walk import reads_of
 
 TOOLS = (WEATHER, TIME)
 SECRET = "sk-abcdefghijklmnop1234567890"
@@ -44,8 +46,7 @@ def record(folder: Path, turns: Any, *requests: ChatRequest, rules: dict[str, An
         for request in requests:
             try:
                 async with pipeline.open(request) as turn:
-                    async for _ in turn:
-                        pass
+                    await reads_of(turn)
             except (ToolCallInvalid, BackendRefused):
                 pass
 
@@ -102,8 +103,8 @@ def test_a_client_that_went_away_is_no_error_but_is_told_where_all_is(tmp_path: 
 
         async def leave(pipeline: Pipeline = pipeline) -> None:
             async with pipeline.open(asked()) as turn:
-                async for _ in turn:
-                    break
+                with suppress(Left):
+                    await turn.run(_leaves)
 
         asyncio.run(leave())
         recorder.close()
@@ -213,7 +214,7 @@ def test_the_file_is_a_script_for_the_replay_backend(tmp_path: Path) -> None:
 
     async def said(request: ChatRequest) -> parsers.Message:
         async with model.open(request) as turn:
-            return parsers.fold([event async for read in turn for batch in read for event in batch.events])
+            return parsers.fold([event for read in await reads_of(turn) for batch in read for event in batch.events])
 
     assert asyncio.run(said(requests[1])).content == "Hello!"
     assert [call.name for call in asyncio.run(said(requests[0])).tool_calls] == ["get_weather"]
@@ -232,10 +233,10 @@ def test_an_engine_that_broke_off_is_told_of_and_so_is_the_turn_that_was_taken_i
         asked = 0
 
         @asynccontextmanager
-        async def stream(self, plan: Plan) -> AsyncGenerator[AsyncIterator[list[Piece]]]:
+        async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
             self.asked += 1
             async with super().stream(plan) as pieces:
-                yield pieces if self.asked > 1 else _broken(pieces)
+                yield pieces if self.asked > 1 else Pulled(_broken(pieces))
 
     spec = replace(scripted(tmp_path, "Hello you!", recorder="all"), backend=Dies(tmp_path / "turns.jsonl"))
     recorder = Recorder(tmp_path / "recordings", Metrics(), file_bytes=1_000_000, files=2)
@@ -244,8 +245,7 @@ def test_an_engine_that_broke_off_is_told_of_and_so_is_the_turn_that_was_taken_i
     async def walk() -> None:
         async with pipeline.open(asked()) as turn:
             turn.keep_back()
-            async for _ in turn:
-                pass
+            await reads_of(turn)
 
     asyncio.run(walk())
     recorder.close()
@@ -254,7 +254,15 @@ def test_an_engine_that_broke_off_is_told_of_and_so_is_the_turn_that_was_taken_i
     assert (second["verdict"]["status"], raw(second)) == (200, "Hello you!")
 
 
-async def _broken(pieces: AsyncIterator[list[Piece]]) -> AsyncIterator[list[Piece]]:
+class Left(Exception):
+    """Whoever took the turn is gone."""
+
+
+def _leaves(_: list[Batch]) -> None:
+    raise Left
+
+
+async def _broken(pieces: Reads[list[Piece]]) -> AsyncGenerator[list[Piece]]:
     async for read in pieces:
         yield read
         raise BackendUnavailable("it died")

@@ -1,0 +1,101 @@
+"""The pieces of a turn, out of the bytes of an engine's stream."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+
+from gateway.chat.events import Piece
+from gateway.chat.flow import Reads, Take, Wait
+from gateway.errors import BackendError
+
+from .completions import CompletionsReader
+
+LAST_BYTES = 1.0
+"""Seconds an engine gets to end its body after it said [DONE], so that the connection can be used again."""
+
+
+class PieceReads(Reads[list[Piece]]):
+    """What a stream's bytes are read as. `copies`: so many choices are given the same pieces. `broke_off` is called when the
+    engine breaks off after the first of them."""
+
+    def __init__(self, blocks: Reads[bytes], reader: CompletionsReader, *, copies: int, broke_off: Callable[[], None]) -> None:
+        self._blocks = blocks
+        self._reader = reader
+        self._copies = copies
+        self._broke_off = broke_off
+        self._begun = False
+
+    async def __anext__(self) -> list[Piece]:
+        pieces: list[Piece] = []
+        with self._watched():
+            while not pieces and not self._reader.done:
+                try:
+                    pieces = self._pieces(await anext(self._blocks))
+                except StopAsyncIteration:
+                    break
+            if not pieces:
+                self._reader.end()
+        if not pieces:
+            await _exhaust(self._blocks)
+            raise StopAsyncIteration
+        return pieces
+
+    async def run(self, take: Take[list[Piece]]) -> None:
+        """Give everything to `take`; see Reads."""
+
+        def passed(block: bytes) -> Wait | None:
+            pieces = self._pieces(block)
+            wait = take(pieces) if pieces else None
+            return partial(_ended, wait) if self._reader.done else wait
+
+        with self._watched():
+            with suppress(_Ended):
+                if not self._reader.done:
+                    await self._blocks.run(passed)
+            self._reader.end()
+        await _exhaust(self._blocks)
+
+    def _pieces(self, block: bytes) -> list[Piece]:
+        pieces = self._reader.feed(block)
+        self._begun = self._begun or bool(pieces)
+        return pieces if self._copies == 1 else _copied(pieces, self._copies)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except BackendError:
+            if self._begun:
+                self._broke_off()
+            raise
+
+
+class _Ended(Exception):
+    """The engine has said that it is done; what its body still has says nothing."""
+
+
+async def _ended(wait: Wait | None) -> None:
+    if wait is not None:
+        await wait()
+    raise _Ended
+
+
+def _copied(pieces: list[Piece], copies: int) -> list[Piece]:
+    found: list[Piece] = []
+    for piece in pieces:
+        if (usage := piece.usage) is not None:
+            found.append(replace(piece, usage=replace(usage, completion_tokens=usage.completion_tokens * copies)))
+        else:
+            found.extend(replace(piece, choice=choice) for choice in range(copies))
+    return found
+
+
+async def _exhaust(blocks: Reads[bytes]) -> None:
+    try:
+        async with asyncio.timeout(LAST_BYTES):
+            async for _ in blocks:
+                pass
+    except (TimeoutError, BackendError):
+        pass  # the answer is complete; the connection is simply not used again
