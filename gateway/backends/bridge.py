@@ -6,6 +6,7 @@ from collections import deque
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
+_starting = threading.Lock()
 
 
 class Bridge(Generic[Item]):
@@ -83,3 +84,20 @@ class Slots:
             self.release()
         else:
             granted.set_result(None)
+
+
+class Start:
+    """The beginning of a constrained generation, of which one in the whole process may be under way.
+
+    llama.cpp keeps the vocabulary of the grammar that it made last for all models in one place, which nothing guards: when two
+    models make one at the same moment, the process may end. Once a generation gives its first chunk, its grammar has been made.
+    """
+
+    def __init__(self, *, needed: bool) -> None:
+        self._under_way = needed and _starting.acquire()
+
+    def end(self) -> None:
+        """From any thread; again does nothing."""
+        if self._under_way:
+            self._under_way = False
+            _starting.release()

@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import logging
 import os
 import secrets
 from collections.abc import AsyncGenerator
@@ -18,7 +19,8 @@ from gateway.errors import BackendGarbled, BackendUnavailable, SettingsError
 
 from . import gguf
 from .base import EngineFacts
-from .bridge import Bridge, Slots
+from .bridge import Bridge, Slots, Start
+from .guidance import can_hold
 from .http import EngineHttp
 from .llama import TurnReader, bodies, total
 
@@ -29,6 +31,7 @@ PATIENCE = 30.0
 """Seconds that the engine gets to tokenize."""
 PROMPT_CACHE_MIB = 256
 """How much memory the prompts of finished requests may keep for the next ones."""
+log = logging.getLogger(__name__)
 
 
 class _Job:
@@ -48,10 +51,17 @@ class EmbeddedBackend:
 
     name = "embedded"
     takes_token_ids = True
-    dialect: Dialect | None = "lark"
 
     def __init__(self, path: Path, *, context: int | None = None, threads: int = 2, parallel: int = 4) -> None:
         self.model = gguf.read(path)
+        self.dialect: Dialect | None = "lark" if can_hold(self.model.tokens) else None
+        if self.dialect is None:
+            log.warning(
+                "%s: with %d tokens its vocabulary has a size that llguidance cannot hold to a grammar, so calls and answers"
+                " are checked once they are written; add a token to the file to change that",
+                path,
+                self.model.tokens,
+            )
         trained = self.model.context or LARGEST_DEFAULT_CONTEXT
         self._context = min(context or LARGEST_DEFAULT_CONTEXT, trained)
         # The engine opens a port of its own on 127.0.0.1, which nobody shall use past the gateway.
@@ -143,14 +153,18 @@ class EmbeddedBackend:
         """In a worker thread: the engine calls back with each chunk; True ends the generation."""
 
         def on_chunk(chunk: dict[str, Any]) -> bool:
+            start.end()
             return job.cancelled or not job.bridge.put((choice, chunk))
 
         if job.cancelled:
             return
+        start = Start(needed="grammar" in body)
         try:
             self._server.handle_completions(body, on_chunk)
         except Exception as error:  # whatever it is, somebody waits to hear of it
             job.bridge.put((choice, {"error": {"message": str(error) or type(error).__name__}}))
+        finally:
+            start.end()
         job.bridge.put((choice, None))
 
 

@@ -52,14 +52,21 @@ class GgufModel:
     """Other tokens that always stand for one text: text -> id."""
     adds_bos: bool
     """Whether prompts begin with the bos token."""
+    tokens: int
+    """How many there are in the vocabulary."""
 
 
 @lru_cache(maxsize=16)
 def read(path: Path) -> GgufModel:
-    """The head of a model file; SettingsError when it is none."""
+    """What the head of a model file says; SettingsError when it is none."""
+    return _model(path, entries(path))
+
+
+def entries(path: Path) -> dict[str, Any]:
+    """All keys and values of the head of a model file; SettingsError when it is none."""
     try:
         with path.open("rb") as file:
-            return _model(path, _Reader(file).head())
+            return _Reader(file).head()
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror or error}; give the path of a GGUF file") from None
     except (_Damaged, struct.error, UnicodeDecodeError, MemoryError) as error:
@@ -138,6 +145,7 @@ def _model(path: Path, head: Mapping[str, Any]) -> GgufModel:
         control=control,
         added=added,
         adds_bos=_adds_bos(head),
+        tokens=len(tokens),
     )
 
 

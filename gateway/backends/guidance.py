@@ -5,7 +5,7 @@ The check is not a courtesy: llama.cpp logs a grammar it cannot read and then ge
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -25,16 +25,32 @@ TOKENS = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 """What may hold quotes in Lark text."""
+START = re.compile("^start:", re.MULTILINE)
+UNMASKABLE = 31
+"""Where a vocabulary has so many tokens more than a multiple of 32, llguidance fails in JSON strings, and llama.cpp goes on
+without the grammar."""
 UNTIL = re.compile(r'^(\w+)\[lazy\]: (\w+) "((?:\\.|[^"\\\n])*)"$', re.MULTILINE)
 """A rule for text up to a literal, which is one lexeme."""
 
 
-def grammar_for(constraint: Constraint, control: Mapping[str, int]) -> str:
-    """The text for llama.cpp's `grammar`. `control`: the vocabulary's control tokens, text -> id."""
+def can_hold(tokens: int) -> bool:
+    """Whether constraints hold over a vocabulary of so many tokens."""
+    return tokens % 32 != UNMASKABLE
+
+
+def grammar_for(constraint: Constraint, control: Mapping[str, int], *, ends: Sequence[str] = ()) -> str:
+    """The text for llama.cpp's `grammar`. `control`: the vocabulary's control tokens, text -> id; `ends`: those that end a turn.
+
+    llguidance lets a turn end with one token only, which llama.cpp names it: the first that looks like an end to it. Of gpt-oss'
+    that is `<|end|>`, behind which llama.cpp itself goes on, and without any grammar. So the grammar says which tokens end it.
+    """
     text = _lark(constraint)
     if problem := _problem(text):
         raise _refusal(constraint, problem)
-    return HEADER + with_token_ids(text, control)
+    text = with_token_ids(text, control)
+    if ids := [f"<[{control[end]}]>" for end in ends if end in control]:
+        text = f"start: turn ({' | '.join(ids)})\n{START.sub('turn:', text, count=1)}"
+    return HEADER + text
 
 
 def _lark(constraint: Constraint) -> str:

@@ -34,7 +34,7 @@ def bodies(plan: Plan, model: GgufModel) -> list[dict[str, Any]]:
     if sampling.stop:
         body["verbose"] = True  # only then the engine tells which text ended the answer
     if plan.constraint is not None:
-        body["grammar"] = grammar_for(plan.constraint, model.control)
+        body["grammar"] = grammar_for(plan.constraint, model.control, ends=plan.stop_token_texts)
     if sampling.seed is None:
         return [dict(body) for _ in range(sampling.n)]
     return [{**body, "seed": (sampling.seed + choice) % 2**32} for choice in range(sampling.n)]

@@ -1,7 +1,7 @@
 """The proof at scale that demands are kept: many requests over many schemas, each answer judged without the gateway's code.
 
 python -m tests.e2e.scale vllm --requests 1000 --fuzz 100
-python -m tests.e2e.scale embedded --requests 200
+python -m tests.e2e.scale embedded --requests 1000 --fuzz 100
 
 Tools written for it are in `schemas`; TOOLWIRE_TOOL_CORPUS may name a file of more. Ends with 1 when any request was delivered
 something wrong, hung, let the engine fail, or was refused behind decoding for what the grammar was to hold.
@@ -15,23 +15,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e.scale import any_tool, engine, on_embedded, on_vllm, tools, vocabulary
+from tests.e2e.scale import any_tool, engine, on_embedded, on_vllm, tools
 from tests.e2e.scale.asks import Ask, asks
 from tests.e2e.scale.report import Report
 from tests.e2e.scale.sending import Target, send_all
-
-MOST_OFFERED = {"vllm": 4, "embedded": 2}
-"""The small model reads some hundred tokens a second."""
+from tests.e2e.scale.vocabulary import FAMILIES
 
 
 def main() -> None:
     options = _options()
     logs = Path(tempfile.mkdtemp(prefix="toolwire-scale-"))
-    families = options.families or {"vllm": vocabulary.FAMILIES, "embedded": on_embedded.FAMILIES}[options.engine]
+    families = options.families or FAMILIES
     samples = tools.chosen(options.schemas, seed=options.seed)
-    most = MOST_OFFERED[options.engine]
     parts = {
-        "real and written schemas": list(asks(options.requests, families, samples, seed=options.seed, most_offered=most)),
+        "real and written schemas": list(asks(options.requests, families, samples, seed=options.seed)),
         "any schema": list(asks(options.fuzz, families, any_tool.drawn(options.fuzz, seed=options.seed), most_offered=1)),
     }
     print(f"{options.engine}: {len(families)} families; logs in {logs}", flush=True)

@@ -7,22 +7,7 @@ import pytest
 from gateway.backends import gguf
 from gateway.backends.models import default_model
 from gateway.errors import SettingsError
-
-
-def text(value: str) -> bytes:
-    return struct.pack("<Q", len(value.encode())) + value.encode()
-
-
-def entry(key: str, kind: int, value: bytes) -> bytes:
-    return text(key) + struct.pack("<I", kind) + value
-
-
-def strings(*values: str) -> bytes:
-    return struct.pack("<IQ", gguf.STRING, len(values)) + b"".join(map(text, values))
-
-
-def head(*entries: bytes, version: int = 3) -> bytes:
-    return b"GGUF" + struct.pack("<IQQ", version, 0, len(entries)) + b"".join(entries)
+from tests.support.gguf_file import entry, head, strings, text
 
 
 def test_the_default_model():
@@ -47,7 +32,7 @@ def test_a_file_made_by_hand(tmp_path):
     ))  # fmt: skip
     model = gguf.read(path)
     assert (model.name, model.context, model.chat_template, model.bos, model.eos) == (None, 64, None, None, None)
-    assert model.ends == {"<end>"}
+    assert (model.ends, model.tokens) == ({"<end>"}, 3)
     assert model.control == {"<end>": 1}
 
 

@@ -43,6 +43,14 @@ def test_each_kind_becomes_lark():
     assert '"item_separator": ", "' in grammar_for(Constraint("json_schema", {"type": "string"}), {})
 
 
+def test_the_tokens_that_end_a_turn_are_part_of_its_grammar():
+    constraint = Constraint("lark", 'start: "a" PART\nPART: "<|a|>"')
+    assert grammar_for(constraint, CONTROL, ends=("[CALL]", "</s>", "<|a|>")) == (
+        HEADER + 'start: turn (<[9]> | <[7]>)\nturn: "a" PART\nPART: "<|a|>"'
+    )
+    assert grammar_for(constraint, CONTROL, ends=("</s>",)) == HEADER + str(constraint.value)
+
+
 @pytest.mark.parametrize(
     ("constraint", "error", "told"),
     [

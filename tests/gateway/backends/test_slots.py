@@ -3,7 +3,7 @@
 import asyncio
 import threading
 
-from gateway.backends.bridge import Slots
+from gateway.backends.bridge import Slots, Start
 
 
 def test_a_slot_outlives_the_loop_that_took_it() -> None:
@@ -48,3 +48,22 @@ def test_a_slot_granted_to_a_closed_loop_is_not_lost() -> None:
     asyncio.run(leave_while_waiting())
     slots.release()
     asyncio.run(asyncio.wait_for(slots.acquire(), 60))
+
+
+def test_constrained_generations_begin_one_after_the_other_and_others_wait_for_none() -> None:
+    first = Start(needed=True)
+    Start(needed=False).end()
+    begun = threading.Event()
+
+    def follow() -> None:
+        second = Start(needed=True)
+        begun.set()
+        second.end()
+
+    follower = threading.Thread(target=follow)
+    follower.start()
+    assert not begun.wait(0.05)
+    first.end()
+    first.end()  # again: does nothing, not even to the one that follows
+    assert begun.wait(60)
+    follower.join()
