@@ -1,6 +1,7 @@
 """Builds a constraint's grammar here first, where the reason for a refusal can be told; engines only say that they refuse."""
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -17,6 +18,7 @@ from . import xgrammar_check
 
 SECONDS = 20.0
 """How long building one grammar may take."""
+PLACE = re.compile(r"^at \d+\(\d+\): (?:failed to compile JSON schema: )?")
 log = logging.getLogger(__name__)
 
 
@@ -78,7 +80,13 @@ def _lark_problem(text: str) -> str | None:
         from llguidance import LLMatcher, grammar_from
     except ImportError:
         return None
-    return in_time(lambda: LLMatcher.validate_grammar(grammar_from("lark", text)).strip() or None)
+    return in_time(lambda: _told(LLMatcher.validate_grammar(grammar_from("lark", text))))
+
+
+def _told(problem: str) -> str | None:
+    """A complaint of llguidance without the place in its grammar, which the author of a schema never sees."""
+    first = problem.strip().partition("\n")[0]
+    return PLACE.sub("", first) or None
 
 
 def in_time(check: Callable[[], str | None]) -> str | None:
