@@ -15,7 +15,7 @@ BAD = CALL.replace("3", '"three"')
 QUOTED = CALL.replace("3", '"3"')
 SAID, ANEW = "They want me to count.", "So I count now."
 TURNS = [
-    {"match": "ended its turn without", "text": f"<think>\n{ANEW}\n</think>\n\n{CALL}"},
+    {"match": "ended its turn without", "pieces": [f"<think>\n{ANEW}\n</think>\n\n{CALL}"]},
     {"match": "breaks the tool's schema", "role": "tool", "text": CALL},
     {"match": "closed", "text": f"<think>\n{SAID}\n</think>\n\n"},
     {"match": "cut", "text": f"<think>\n{SAID}", "finish": "length"},
@@ -23,7 +23,7 @@ TURNS = [
     {"match": "inside", "text": f"<think>\n{SAID}\n{CALL}"},
     {"match": "mended", "text": f"<think>\n{SAID}\n</think>\n\n{QUOTED}"},
     {"match": "wrong", "text": f"<think>\n{SAID}\n</think>\n\n{BAD}"},
-    {"match": None, "text": f"<think>\n{SAID}"},
+    {"match": None, "pieces": [f"<think>\n{SAID}"]},
 ]
 SHAPE = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 TOLD = "The model ended its turn without the demanded call to 'count'."
