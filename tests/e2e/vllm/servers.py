@@ -29,6 +29,8 @@ ENGINE_ENVIRONMENT = {
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "OMP_NUM_THREADS": "1",
 }
+GATEWAY_ENVIRONMENT = {"PYTHONFAULTHANDLER": "1"}
+"""Where an engine inside of it ends the process, its log tells where."""
 ENGINE_OPTIONS = (
     "--enforce-eager",
     "--dtype=bfloat16",
@@ -125,9 +127,10 @@ def gateway_serving(models: Sequence[Mapping[str, Any]], logs: Path, options: Se
     """The address of the gateway in front of these model entries, started as an operator would start it with these options."""
     port = free_port()
     config = logs / f"toolwire-{port}.yaml"
-    config.write_text(yaml.safe_dump({"server": {"host": "127.0.0.1", "port": port}, "models": list(models)}, allow_unicode=True))
+    where = {"server": {"host": "127.0.0.1", "port": port}, "recordings": {"folder": str(logs / "recordings")}}
+    config.write_text(yaml.safe_dump({**where, "models": list(models)}, allow_unicode=True))
     url = f"http://127.0.0.1:{port}"
     command = (sys.executable, "-m", "gateway", "serve", "--config", str(config), *options)
     log = logs / f"gateway-{port}.log"
-    with served(command, ready=f"{url}/ready", log=log, environment={}, patience=GATEWAY_PATIENCE):
+    with served(command, ready=f"{url}/ready", log=log, environment=GATEWAY_ENVIRONMENT, patience=GATEWAY_PATIENCE):
         yield url
