@@ -112,7 +112,15 @@ class _Compiler:
     def leaf(self, leaf: Leaf, scope: int) -> _Part:
         position = Position(leaf, scope)
         self.positions.append(position)
-        return _Part(isinstance(leaf, Text | TaggedArguments | ElementArguments), (position,), (position,))
+        last = (position, self.surplus_brace(position)) if isinstance(leaf, JsonArguments | JsonCall) else (position,)
+        return _Part(isinstance(leaf, Text | TaggedArguments | ElementArguments), (position,), last)
+
+    def surplus_brace(self, position: Position) -> Position:
+        """What models write behind JSON once or more too often."""
+        surplus = Position(Marker("}", repairs="a surplus }"))
+        self.positions.append(surplus)
+        link((position, surplus), (surplus,))
+        return surplus
 
     def sequence(self, parts: list[_Part]) -> _Part:
         whole = _EMPTY

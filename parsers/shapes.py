@@ -6,6 +6,7 @@ from .description import (
     JsonCall,
     Marker,
     Node,
+    bare,
     call,
     content,
     either,
@@ -183,7 +184,7 @@ def mistral_turn(*, written: str) -> Node:
                     either(*forms),
                 ),
                 seq(marker("["), many(bare_call, separator=",", tight=True), marker("]")),
-                bare_call,
+                bare(bare_call),
             ),
         ),
     )

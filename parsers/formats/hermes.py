@@ -27,7 +27,6 @@ from ..description import (
     marker,
     seq,
     soft,
-    surplus,
     thinking,
     unwritten,
 )
@@ -41,7 +40,6 @@ _block = seq(
     either(seq(json_call, unwritten(many(unwritten(marker(",")), json_call))), _several),
     unwritten(marker("```")),
     gap("\n"),
-    unwritten(surplus("}")),
     soft(marker("</tool_call>")),
 )
 

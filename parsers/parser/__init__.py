@@ -197,10 +197,9 @@ class Parser:
         self.position = position
         if position.closes_scope and not self._end_call():
             return
-        if isinstance(position.leaf, Marker) and position.leaf.repairs:
-            self.notice("repaired", position.leaf.repairs)
-        if twice:
-            self.notice("repaired", "a marker written twice")
+        slip = position.leaf.repairs if isinstance(position.leaf, Marker) else ""
+        if slip or twice:
+            self.notice("repaired", slip or "a marker written twice")
         self.reader = self._reader_behind(position)
 
     def enter(self, position: Position) -> None:
@@ -241,7 +240,7 @@ class Parser:
         known = calls.declared(name)
         calls.name = calls.id = None
         if known is None:
-            return self._open_undeclared(f"the model called {name!r}, which is not among the tools of the request")
+            return self.open_as_text("undeclared", f"the model called {name!r}, which is not among the tools of the request")
         self._settle()
         self.framing.behind_muted = False
         if self.drafts.open is None:
@@ -249,11 +248,12 @@ class Parser:
         calls.start(known, call_id)
         return True
 
-    def _open_undeclared(self, detail: str) -> bool:
+    def open_as_text(self, kind: NoticeKind, detail: str) -> bool:
+        """What stands here is no call, though others may follow: it is text, to its end. False: as `open_call`."""
         if self.drafts.open is not None:
             self.abandon_draft()
             return False
-        self.notice("undeclared", detail)
+        self.notice(kind, detail)
         if self._home_channel() == "reasoning":
             self.reject("literal_marker", detail)
             return False

@@ -1,9 +1,13 @@
 """The calls of a turn: the one that is being read, and how those before it ended."""
 
+import re
+
 from ..events import ToolCallArguments, ToolCallEnd, ToolCallStart
 from ..message import Tool, Tools
 from .output import Output
 
+_OWN_NAMESPACE = re.compile(r"\A(?:functions?|tools?|default_api)[.:]")
+"""What prompts call the tools of a request as a whole; models put it before a tool's name."""
 Counts = tuple[int, int, bool]
 """The index of the latest call, how many are complete, and whether one was cut off."""
 NO_CALLS: Counts = (-1, 0, False)
@@ -57,8 +61,8 @@ class Calls:
         """The declared tool that a name as the model wrote it means; None when there is none."""
         if self.tools is None or name in self.tools:
             return name
-        bare = name.strip().strip("\"'`")
-        return bare if bare in self.tools else None
+        bare = name.strip().strip("\"'`").removesuffix("()")
+        return next((tool for tool in (bare, _OWN_NAMESPACE.sub("", bare)) if tool in self.tools), None)
 
     def start(self, name: str, call_id: str | None) -> None:
         """A call to a declared tool opens."""

@@ -3,9 +3,9 @@
 import json
 from typing import TYPE_CHECKING, Literal
 
-from ..automaton import Position
+from ..automaton import SHORTEST_TAG, Position
 from .boundary import boundary
-from .frame import texts_behind
+from .frame import ends_behind
 from .json_value import JsonValue, State
 from .surrogates import encodable
 
@@ -14,15 +14,20 @@ if TYPE_CHECKING:
 
 _BEGINNINGS = frozenset("{\"'nN")
 """An object, a string that holds one, or `null`."""
-Outcome = Literal["more", "done", "bad"]
+Outcome = Literal["more", "held", "done", "bad"]
+"""`held`: what stands here may become a marker."""
 
 
 class Arguments:
-    """The arguments of one call: an object that streams, or one that hides in a string, or nothing (`null`)."""
+    """The arguments of one call: an object that streams, or one that hides in a string or an array, or nothing (`null`, `[]`).
 
-    __slots__ = ("_first", "_value", "begun", "text")
+    `ends`: the markers that end the call; where one stands, braces that are missing are put in.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_ends", "_first", "_value", "begun", "text")
+
+    def __init__(self, ends: tuple[str, ...] = ()) -> None:
+        self._ends = tuple(end for end in ends if len(end) >= SHORTEST_TAG)
         self._value = JsonValue(pauses=True)
         self._first = ""
         self.begun = False
@@ -41,10 +46,16 @@ class Arguments:
             if not parser.skip_space():
                 return "more"
             self._first = parser.buffer[parser.at]
-            if self._first not in _BEGINNINGS:
+            if self._first not in _BEGINNINGS and self._first != "[":
                 return "bad"
         value = self._value
         parser.skip(value.feed(parser.buffer, parser.at))
+        if value.lacks_closers and value.state is State.BAD and self._ends:
+            match = boundary(self._ends).match(parser.buffer, parser.at)
+            if match is not None and match.group(1) is None:
+                return "held"
+            if match is not None:
+                value.close()
         if self._first == "{":
             return self._stream(value)
         if value.state is State.DONE:
@@ -65,6 +76,8 @@ class Arguments:
         if self.begun and not parser.in_call():
             return True
         self.give_out(parser)
+        if outcome == "held":
+            return False
         if outcome == "more":
             return parser.at < len(parser.buffer)
         note_repairs(parser, self.repairs)
@@ -88,10 +101,13 @@ class Arguments:
         return "done" if value.state is State.DONE else "more"
 
     def _unpack(self, written: str) -> Outcome:
-        """A scalar: `null` and `""` mean no arguments, a string may hold the object."""
+        """No object: `null`, `""` and `[]` mean no arguments; a string, or an array of one, may hold the object."""
         scalar = json.loads(written)
         if not scalar or (isinstance(scalar, str) and not scalar.strip()):
             self.text.append("{}")
+        elif isinstance(scalar, list) and len(scalar) == 1 and isinstance(scalar[0], dict):
+            self.text.append(written.strip()[1:-1].strip())
+            self.repairs.add("arguments in an array")
         elif isinstance(scalar, str) and (inner := _object_text(scalar)) is not None:
             self.text.append(inner)
             self.repairs.add("arguments as a string")
@@ -118,7 +134,7 @@ class ArgumentsReader:
 
     def __init__(self, position: Position) -> None:
         self._position = position
-        self._arguments = Arguments()
+        self._arguments = Arguments(ends_behind(position))
         self._begun = False
 
     def read(self, parser: "Parser") -> bool:
@@ -134,12 +150,13 @@ class ArgumentsReader:
         return moved is not False
 
     def _read_before(self, parser: "Parser") -> bool:
-        """No object stands here yet. Where the call ends at once it has no arguments."""
-        if not parser.skip_space():
+        """No object stands here yet. Where the call ends at once it has no arguments; of a turn that was cut it is not known."""
+        if not parser.skip_space() or parser.reason == "length":
             return False
         if parser.buffer[parser.at] in _BEGINNINGS:
             return True
-        match = boundary(texts_behind(self._position)).match(parser.buffer, parser.at) if texts_behind(self._position) else None
+        ends = ends_behind(self._position)
+        match = boundary(ends).match(parser.buffer, parser.at) if ends else None
         if match is not None and match.group(1) is None:
             return False
         if match is None:

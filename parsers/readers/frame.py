@@ -24,6 +24,13 @@ def texts_behind(position: Position) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
+def ends_behind(position: Position) -> tuple[str, ...]:
+    """Of these, the ones that show that the call, or its arguments, came to an end."""
+    slips = {text for text, target in position.markers.items() if isinstance(target.leaf, Marker) and target.leaf.repairs}
+    return in_order(text for text in texts_behind(position) if text not in slips)
+
+
+@lru_cache(maxsize=4096)
 def _watched(position: Position, ends: tuple[str, ...]) -> tuple[str, ...]:
     """What may come next, and the tokens that are skipped wherever they stand."""
     return in_order([*position.markers, *position.openers, *ends, *_behind_nothing(position)])
@@ -33,7 +40,7 @@ def _watched(position: Position, ends: tuple[str, ...]) -> tuple[str, ...]:
 def _behind_nothing(position: Position) -> frozenset[str]:
     """What ends a call whose arguments come next, where it has none."""
     regions = [region for region in position.openers.values() if isinstance(region.leaf, JsonArguments)]
-    return frozenset(text for region in regions for text in texts_behind(region)) - position.markers.keys()
+    return frozenset(text for region in regions for text in ends_behind(region)) - position.markers.keys()
 
 
 def _ends(fmt: Format) -> tuple[str, ...]:

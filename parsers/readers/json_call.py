@@ -8,7 +8,7 @@ from ..automaton import Position
 from ..description import JsonCall
 from .arguments import Arguments, note_repairs
 from .boundary import boundary, whole
-from .frame import NAME_LIMIT, texts_behind, within
+from .frame import NAME_LIMIT, ends_behind, within
 from .json_value import JsonValue, State
 from .surrogates import is_encodable
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')[ \t\r\n]*:""", re.DOTALL)
 _OPEN_KEY = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?|'(?:[^'\\]|\\.)*(?:'[ \t\r\n]*|\\)?)\Z""", re.DOTALL)
 _IDS = frozenset({"id", "call_id", "tool_call_id"})
-_ARGUMENTS = frozenset({"args", "params", "input"})
-"""What models write for the key of the arguments, where a marker has said that this is a call."""
+_ARGUMENTS = frozenset({"args", "params", "input", "kwargs", "tool_args", "tool_input"})
+_NAMES = frozenset({"tool", "tool_name", "function_name"})
+"""What models write for the keys of arguments and name, where a marker has said that this is a call."""
+_FUNCTIONS = frozenset({"function", "function_call"})
 _ENVELOPE = _IDS | {"type", "function", "index"}
 
 
@@ -121,7 +123,7 @@ class JsonCallReader:
         if match is None:
             return self._broken(parser)
         key = match.group(1) if match.group(1) is not None else match.group(2)
-        role = self._role_of(key)
+        role = self._role_of(parser, key)
         if role is None:
             parser.reject("literal_marker", f"a JSON object with the key {key[:40]!r} is not a call")
             return True
@@ -129,7 +131,7 @@ class JsonCallReader:
         self._begin_value(role)
         return True
 
-    def _role_of(self, key: str) -> str | None:
+    def _role_of(self, parser: "Parser", key: str) -> str | None:
         """What a key holds; None when no call has it."""
         leaf = self._leaf
         if key in leaf.name and self._name is None:
@@ -138,15 +140,25 @@ class JsonCallReader:
             if key != leaf.arguments[0]:
                 self._repairs.add(f"{key} for {leaf.arguments[0]}")
             return "arguments"
-        if key in _ARGUMENTS and self._arguments is None and not leaf.needs_arguments:
-            self._repairs.add(f"{key} for {leaf.arguments[0]}")
-            return "arguments"
-        if key == "function" and self._name is None:
+        if key in _FUNCTIONS and self._name is None:
             return "function"
         if key in _ENVELOPE:
             return "id" if key in _IDS else "other"
-        if leaf.needs_arguments:
-            return None
+        return None if leaf.needs_arguments else self._role_of_other(parser, key)
+
+    def _role_of_other(self, parser: "Parser", key: str) -> str:
+        """What a key holds that no call of this format should have; the value of one that is a tool's name is its arguments."""
+        leaf = self._leaf
+        if key in _ARGUMENTS and self._arguments is None:
+            self._repairs.add(f"{key} for {leaf.arguments[0]}")
+            return "arguments"
+        if key in _NAMES and self._name is None:
+            self._repairs.add(f"{key} for {leaf.name[0]}")
+            return "name"
+        if self._name is None and self._arguments is None and parser.calls.declared(key) is not None and parser.calls.tools:
+            self._name = key
+            self._repairs.add("the name of the tool as a key")
+            return "arguments"
         self._repairs.add(f"the key {key[:40]!r} of a call was left out")
         self._left_out = True
         return "other"
@@ -154,7 +166,7 @@ class JsonCallReader:
     def _begin_value(self, role: str) -> None:
         self._role = role
         if role == "arguments":
-            self._arguments = Arguments()
+            self._arguments = Arguments(ends_behind(self._position))
         else:
             self._value = JsonValue()
             self._taken = 0
@@ -178,6 +190,8 @@ class JsonCallReader:
         outcome = arguments.read(parser)
         if not self._open(parser):
             return True
+        if outcome == "held":
+            return False
         if outcome == "more":
             return parser.at < len(parser.buffer)
         self._repairs |= arguments.repairs
@@ -237,8 +251,11 @@ class JsonCallReader:
         return self._name is not None and self._arguments is not None and self._role == "" and self._behind_value
 
     def _done(self, parser: "Parser") -> None:
-        if self._name is None or (self._arguments is None and self._leaf.needs_arguments):
+        if self._leaf.needs_arguments and (self._name is None or self._arguments is None):
             parser.reject("literal_marker", "a JSON object without name and arguments is not a call")
+        elif self._name is None:
+            if parser.open_as_text("malformed", "a call has no name"):
+                parser.go(self._position)
         elif self._arguments is None and self._left_out:
             parser.reject("malformed", "a call's arguments stand under keys that are not theirs")
         elif parser.calls.open or parser.open_call(self._name):
@@ -247,7 +264,7 @@ class JsonCallReader:
 
     def _closer_or_broken(self, parser: "Parser", *, at_end: bool) -> bool:
         """A closing marker where the last brace should be: the call was whole all the same."""
-        texts = texts_behind(self._position)
+        texts = ends_behind(self._position)
         if self._complete() and not self._depth and texts:
             match = (whole if at_end else boundary)(texts).match(parser.buffer, parser.at)
             if match is not None and match.group(1) is None:

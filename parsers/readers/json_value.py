@@ -49,6 +49,7 @@ class JsonValue:
         "_string",
         "begun",
         "depth_limit",
+        "lacks_closers",
         "out",
         "python",
         "repairs",
@@ -64,6 +65,8 @@ class JsonValue:
         self.python = python
         self.begun = False
         """A key with its colon, or a closed value, has been read: this is an object and not prose in braces."""
+        self.lacks_closers = False
+        """It went bad where all that is missing is the closers of what is open."""
         self._pauses = pauses
         self.depth_limit = 512
         self._string = JsonString(self.out, self.repairs, python=python)
@@ -96,6 +99,13 @@ class JsonValue:
                     self._pauses = False
                     break
         return position
+
+    def close(self) -> None:
+        """Write the closers that are missing; a value that lacks nothing else is whole then."""
+        self.out.extend("}" if bracket == "{" else "]" for bracket in reversed(self.stack))
+        self.stack.clear()
+        self.repairs.add("a missing brace")
+        self.state = State.DONE
 
     def plain(self, text: str, position: int) -> str:
         """All of `text[position:]` if it stands inside a string and is written as it is read, else nothing. None is consumed."""
@@ -153,6 +163,7 @@ class JsonValue:
             self._comma = ","  # held: a closer behind it makes it a trailing comma
             self.state = State.KEY if top == "{" else State.ITEM
             return position + 1
+        self.lacks_closers = character not in "}])"
         return self._close(character, position)
 
     def _close(self, character: str, position: int) -> int:

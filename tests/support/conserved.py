@@ -17,7 +17,11 @@ def droppable(name: str) -> tuple[str, ...]:
     for position in positions:
         opens_reasoning = position.text is not None and position.text.leaf == Text("reasoning")
         opens_turn = position.text is not None and position not in in_content and not position.scope
-        if isinstance(position.leaf, Marker) and (opens_reasoning or opens_turn or isinstance(fmt.turn, Messages)):
+        if (
+            isinstance(position.leaf, Marker)
+            and not position.leaf.repairs
+            and (opens_reasoning or opens_turn or isinstance(fmt.turn, Messages))
+        ):
             found.update(position.leaf.texts())
         if position.leaf == Text("reasoning"):
             found.update(text for text, target in position.markers.items() if target.text is not None)
