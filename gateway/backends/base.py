@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from gateway.chat.events import Piece
 from gateway.chat.flow import Reads
 from gateway.chat.plan import Dialect, Plan
+
+broke_off: ContextVar[set[str] | None] = ContextVar("broke_off", default=None)
+"""Addresses of engines that broke off in the middle of the answer that is asked for; where it is asked for again, they come last.
+None where it would not be."""
 
 
 @dataclass(frozen=True, slots=True)

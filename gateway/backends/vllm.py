@@ -17,6 +17,7 @@ from .completions import CompletionsReader, body_of
 from .examination import examined
 from .http import EngineHttp, Timeouts
 from .piece_reads import PieceReads
+from .watched import Watched
 
 GENERATE = "/v1/completions"
 GREEDY = 1e-5
@@ -79,7 +80,7 @@ class VllmBackend:
     async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[Reads[bytes]]:
         """vLLM's own answer; see Forwards."""
         async with self._http.stream(path, json.dumps(body).encode()) as blocks:
-            yield blocks
+            yield Watched(blocks, self.broke_off)
 
     async def count_tokens(self, text: str) -> int:
         """What `/tokenize` says; the text has its special tokens already."""

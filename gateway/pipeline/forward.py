@@ -1,8 +1,9 @@
 """Requests that go on to the engine as they came, on endpoints where there is nothing to parse; counted like all others."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,8 +16,10 @@ from gateway.planning.claim import of_body
 from gateway.telemetry.record import Record
 
 from . import Pipeline
+from .restarts import Restarts
 from .running import Running
 
+Open = Callable[[], AbstractAsyncContextManager[AsyncIterator[bytes]]]
 DONE = b"[DONE]"
 OPERATIONS = {"/v1/completions": "text_completion", "/v1/embeddings": "embeddings"}
 """What each endpoint does, in OpenTelemetry's words."""
@@ -35,17 +38,35 @@ class _Answer(msgspec.Struct):
 class Forwarded:
     """An engine's own answer on its way, under the name that the client gave the model."""
 
-    def __init__(self, blocks: AsyncIterator[bytes], record: Record, running: Running, *, model: str, engine_model: str) -> None:
-        self._blocks = blocks
+    def __init__(self, open_: Open, record: Record, running: Running, *, model: str, engine_model: str) -> None:
+        self._open = open_
+        self._engine = AsyncExitStack()
+        self._blocks: AsyncIterator[bytes]
         self._record = record
         self._running = running
         self._theirs, self._ours = (f'"model":{json.dumps(name, ensure_ascii=False)}'.encode() for name in (engine_model, model))
 
+    async def start(self) -> None:
+        """Have the engine begin; GatewayError when it does not."""
+        await self._engine.aclose()
+        self._blocks = await self._engine.enter_async_context(self._open())
+
+    async def stop(self) -> None:
+        """Have the engine stop, wherever it is."""
+        await self._engine.aclose()
+
     async def whole(self) -> bytes:
-        """The answer in one piece."""
-        body = b"".join([block async for block in self._blocks])
-        self._read(body)
-        return self._renamed(body)
+        """The answer in one piece, taken again where its engine breaks off."""
+        restarts = Restarts(self._record)
+        while True:
+            try:
+                body = b"".join([block async for block in self._blocks])
+                self._read(body)
+                return self._renamed(body)
+            except BackendError as error:
+                if not restarts.after(error):
+                    raise
+            await self.start()
 
     async def events(self, *, usage: bool) -> AsyncIterator[bytes]:
         """The data of each event of a stream but its [DONE]. `usage`: also of the one that tells only what it cost."""
@@ -93,8 +114,13 @@ async def forward(pipeline: Pipeline, path: str, body: Mapping[str, Any]) -> Asy
             raise RequestError(message, param="model", code="unsupported_value")
         sent = {**body, **_within(body, spec), "model": spec.engine_model}
         await pipeline.reserve(record, (of_body(sent, spec),))
-        async with spec.backend.forward(path, sent) as blocks:
-            yield Forwarded(blocks, record, pipeline.running, model=body["model"], engine_model=spec.engine_model)
+        asking = partial(spec.backend.forward, path, sent)
+        answer = Forwarded(asking, record, pipeline.running, model=body["model"], engine_model=spec.engine_model)
+        try:
+            await answer.start()
+            yield answer
+        finally:
+            await answer.stop()
 
 
 def _within(body: Mapping[str, Any], spec: ModelSpec) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """One running generation: what the engine gives becomes events, once more where the answer breaks what was demanded."""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -18,13 +17,9 @@ from parsers import Message
 
 from .again import second_request
 from .choice import Choice
-from .instead import elsewhere
 from .recording import Recording
+from .restarts import Restarts
 from .running import Running
-
-MOST_RESTARTS = 2
-"""How often a turn is taken again of which nothing has left."""
-log = logging.getLogger(__name__)
 
 
 class _CutShort(Exception):
@@ -51,8 +46,8 @@ class Turn:
         self._idle_since = 0.0
         """Since when nothing was to be done but to wait for the engine."""
         self._running = running
-        self._restarts: int | None = None
-        """How often it may be taken again; None where what it gives leaves at once."""
+        self._restarts: Restarts | None = None
+        """None where what it gives leaves at once."""
         self._recording = recording
         self._spent = Usage(0, 0)
         self._attempts = 2 if spec.strict == "retry" and plan.sampling.n == 1 else 1
@@ -81,7 +76,7 @@ class Turn:
 
     def keep_back(self) -> None:
         """Let nothing leave before the turn is whole: it is then taken again, unseen, when its engine breaks off."""
-        self._restarts = MOST_RESTARTS
+        self._restarts = Restarts(self._record)
 
     async def stop(self) -> None:
         """Have the engine stop, wherever it is."""
@@ -148,12 +143,9 @@ class Turn:
                 broken = problem
                 break
             except BackendError as error:
-                if not self._restarts or not elsewhere(error):
+                if self._restarts is None or not self._restarts.after(error):
                     raise
                 self._tape(error)
-                self._restarts -= 1
-                self._record.restarts += 1
-                log.warning("a turn of %s is taken again: %s", self.spec.name, error)
             await self.stop()
             self._prepare(self.plan)
             await self.start()

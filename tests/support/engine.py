@@ -118,7 +118,7 @@ class ScriptedEngine:
         told.running += 1
         told.bodies = [*told.bodies[-49:], {**body, "prompt": len(body["prompt"])}]
         try:
-            answer = await self._play(request, script)
+            answer = await self._play(request, script, streams=bool(body.get("stream")))
             told.finished += 1
             return answer
         except (asyncio.CancelledError, ConnectionError):
@@ -137,11 +137,13 @@ class ScriptedEngine:
         text = "some words" if self.script.constraints == "ignored" else "ok"
         return web.json_response({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]})
 
-    async def _play(self, request: web.Request, script: Script) -> web.StreamResponse:
+    async def _play(self, request: web.Request, script: Script, *, streams: bool) -> web.StreamResponse:
         await asyncio.sleep(script.accept_delay)
         if script.status != 200:
             headers = {"retry-after": script.retry_after} if script.retry_after else {}
             return web.json_response({"error": {"message": "as scripted"}}, status=script.status, headers=headers)
+        if not streams:
+            return await self._play_whole(request, script)
         answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await answer.prepare(request)
         await asyncio.sleep(script.first_delay)
@@ -155,6 +157,21 @@ class ScriptedEngine:
         if ended:
             await asyncio.sleep(script.delay)
         await self._end(request, answer, script)
+        return answer
+
+    async def _play_whole(self, request: web.Request, script: Script) -> web.StreamResponse:
+        """An answer in one piece, of which the second half comes after all delays."""
+        text, usage = "".join(script.pieces * script.times), {"prompt_tokens": 5, "completion_tokens": len(script.pieces)}
+        choice = {"index": 0, "text": text, "finish_reason": "stop"}
+        told = json.dumps({"model": script.model, "choices": [choice], "usage": usage}).encode()
+        answer = web.StreamResponse(headers={"content-type": "application/json"})
+        await answer.prepare(request)
+        await answer.write(told[: len(told) // 2])
+        await asyncio.sleep(script.delay * len(script.pieces))
+        if script.ends == "early":
+            await self._end(request, answer, script)
+        else:
+            await answer.write(told[len(told) // 2 :])
         return answer
 
     async def _end(self, request: web.Request, answer: web.StreamResponse, script: Script) -> None:

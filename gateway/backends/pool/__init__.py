@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from gateway.backends.base import EngineFacts, ReplicaState
+from gateway.backends.base import EngineFacts, ReplicaState, broke_off
 from gateway.chat.events import Piece
 from gateway.chat.flow import Item, Reads
 from gateway.chat.plan import Plan
@@ -41,7 +41,7 @@ class PoolBackend:
         self._watches = [Watch(replica, self._members, agreement) for replica in self._replicas]
         self._tasks: list[asyncio.Task[None]] = []
         for replica in self._replicas:
-            replica.engine.broke_off = partial(self._members.went_wrong, replica, "broke_off")
+            replica.engine.broke_off = partial(self._broke_off, replica)
 
     @asynccontextmanager
     async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
@@ -122,6 +122,12 @@ class PoolBackend:
             yield serving
         finally:
             await serving.leave()
+
+    def _broke_off(self, replica: Replica) -> None:
+        """Called in the task of the request whose answer it was."""
+        if (places := broke_off.get()) is not None:
+            places.add(replica.place)
+        self._members.went_wrong(replica, "broke_off")
 
     async def _introduce(self, watch: Watch, told: EngineFacts | BaseException) -> None:
         if isinstance(told, EngineFacts):

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TypeVar
 
+from gateway.backends.base import broke_off
 from gateway.chat.flow import Item, Reads, Take
 from gateway.errors import (
     BackendBusy,
@@ -42,7 +43,8 @@ class Serving(Reads[Item]):
         self._open = open_
         self._until = asyncio.get_running_loop().time() + settings.total_timeout
         self._left = settings.attempts
-        self._tried: set[Replica] = set()
+        avoided = broke_off.get() or ()
+        self._tried = {replica for replica in members.replicas if replica.place in avoided}
         self._suspects: list[Replica] = []
         """They failed the request, but that may be the request's own fault."""
         self._lease: Lease | None = None

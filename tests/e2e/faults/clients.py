@@ -17,11 +17,14 @@ from tests.support.server import CLIENT, PATIENCE
 
 HI = [{"role": "user", "content": "hi"}]
 CHAT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/messages", "/v1/responses"
+COMPLETIONS = "/v1/completions"
 PATHS = (CHAT, MESSAGES, RESPONSES)
 
 
 def body_for(path: str, *, stream: bool = True, text: str = "hi", model: str = "m") -> dict[str, Any]:
     """A request of each protocol."""
+    if path == COMPLETIONS:
+        return {"model": model, "prompt": text, "stream": stream}
     if path == RESPONSES:
         return {"model": model, "input": text, "stream": stream}
     limits = {"max_tokens": 500} if path == MESSAGES else {}

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from tests.e2e.faults.clients import PATHS, Background, Caller, Seen, ask, begun, ended, outcomes, together
+from tests.e2e.faults.clients import COMPLETIONS, PATHS, Background, Caller, Seen, ask, begun, ended, outcomes, together
 from tests.e2e.faults.conftest import Site
 from tests.support.server import wait_for
 
@@ -70,6 +70,32 @@ def test_whole_answers_are_taken_again_when_their_replica_is_killed(site: Site) 
     assert outcomes(seen) == {"whole": 12}
     assert all(one.text.count("word ") in (60, 61) for one in seen)
     assert site.gateway.metric("toolwire_retries_total", cause="restarted") > 0
+
+
+def test_they_are_taken_again_by_another_one(site: Site) -> None:
+    """Also where the one that broke off is well again at once, and would have the conversation's prefix."""
+    site.engines[0].play(ends="early", ends_after=1, delay=0.1)
+    asking = [partial(ask, site.gateway.url, PATHS[number % 3], stream=False, text=f"{number}") for number in range(12)]
+    assert outcomes(together(asking)) == {"whole": 12}
+
+
+@pytest.mark.parametrize("fault", ["killed", "cut"])
+def test_so_are_whole_answers_to_raw_prompts(site: Site, fault: str) -> None:
+    """Half of the answer had come from the engine."""
+    before = site.gateway.metric("toolwire_retries_total", cause="restarted")
+    site.engines[0].play(**STUCK if fault == "killed" else {"ends": "early"})
+    site.engines[1].play(pieces=["word "] * 30, delay=0.02)
+    asking = [partial(ask, site.gateway.url, COMPLETIONS, stream=False, text=f"{number}") for number in range(12)]
+    if fault == "killed":
+        running = arrived(site, asking)
+        assert site.engines[0].running() > 0
+        site.engines[0].kill()
+        seen = ended(running)
+    else:
+        seen = together(asking)
+    assert outcomes(seen) == {"whole": 12}
+    assert all(one.text.count("word ") == 30 for one in seen)
+    assert site.gateway.metric("toolwire_retries_total", cause="restarted") > before
 
 
 def test_a_replica_that_freezes(site: Site) -> None:
