@@ -18,13 +18,15 @@ _CONTROL = {chr(code): f"\\u{code:04x}" for code in range(32)} | {
 class JsonString:
     """Reads from behind a string's first quote to behind its last. JSON text goes to `out`, what was put right to `repairs`."""
 
-    __slots__ = ("_escape", "_out", "_python", "_quote", "_repairs", "open", "plain")
+    __slots__ = ("_escape", "_out", "_python", "_quote", "_repairs", "escaped_quotes", "open", "plain")
 
     def __init__(self, out: list[str], repairs: set[str], *, python: bool) -> None:
         self._out = out
         self._repairs = repairs
         self._python = python
         self.open = False
+        self.escaped_quotes = False
+        """A backslash stands before one of its own quotes."""
         self._quote = '"'
         self.plain = _PLAIN['"']
         """What passes as it is, outside an escape."""
@@ -36,8 +38,15 @@ class JsonString:
         if quote == "'" and not self._python:
             self._repairs.add("single quotes")
         self.open = True
+        self.escaped_quotes = False
         self._quote, self.plain = quote, _PLAIN[quote]
         self._out.append('"')
+
+    def reopen(self, quote: str = "") -> None:
+        """The string goes on, to a quote of another kind if one is given."""
+        self.open = True
+        if quote:
+            self._quote, self.plain = quote, _PLAIN[quote]
 
     @property
     def escaping(self) -> bool:
@@ -79,6 +88,8 @@ class JsonString:
             self._escape = character
             return position + 1
         self._escape = None
+        if character == self._quote:
+            self.escaped_quotes = True
         if character in _ESCAPES:
             self._out.append("\\" + character)
         elif character == "'":

@@ -107,6 +107,20 @@ class JsonValue:
         self.repairs.add("a missing brace")
         self.state = State.DONE
 
+    @property
+    def escaped_quotes(self) -> bool:
+        """Whether a backslash stands before one of its own quotes inside the string that was read last."""
+        return self._string.escaped_quotes
+
+    def reopen(self, text: str, *, quote: str = "") -> None:
+        """The string that is all of this value does not end at the quote just read: `text`, as JSON, stands in its place.
+
+        `quote`: it goes on to a quote of another kind.
+        """
+        self.out[-1] = text
+        self._string.reopen(quote)
+        self.state = State.STRING
+
     def plain(self, text: str, position: int) -> str:
         """All of `text[position:]` if it stands inside a string and is written as it is read, else nothing. None is consumed."""
         if self.state is not _STRING or self._string.escaping:

@@ -4,8 +4,10 @@ import re
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
+from .arguments import note_repairs
 from .frame import within
 from .json_value import JsonValue, State
+from .python_string import KEYWORD, OPEN_KEYWORD, StringEnd
 from .values import quoted
 
 if TYPE_CHECKING:
@@ -13,14 +15,12 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"([^\W\d][\w.\-]*)[ \t\r\n]*\(")
 _OPEN_NAME = re.compile(r"[^\W\d][\w.\-]*[ \t\r\n]*\Z")
-_KEYWORD = re.compile(r"""(["']?)([^\W\d][\w\-]*)\1[ \t\r\n]*=[ \t\r\n]*""")
-_OPEN_KEYWORD = re.compile(r"""["']?(?:[^\W\d][\w\-]*["']?[ \t\r\n]*)?\Z""")
 
 
 class PythonCallReader:
     """Reads one call."""
 
-    __slots__ = ("_behind_value", "_count", "_key", "_named", "_position", "_repairs", "_value")
+    __slots__ = ("_behind_value", "_count", "_key", "_named", "_position", "_string", "_value")
 
     def __init__(self, position: Position) -> None:
         self._position = position
@@ -29,7 +29,7 @@ class PythonCallReader:
         self._count = 0
         self._value: JsonValue | None = None
         self._behind_value = False
-        self._repairs: set[str] = set()
+        self._string: StringEnd | None = None
 
     def read(self, parser: "Parser") -> bool:
         if not self._named:
@@ -41,6 +41,8 @@ class PythonCallReader:
         return self._structure(parser, parser.buffer[parser.at])
 
     def finish(self, parser: "Parser") -> bool:
+        if self._value is not None:
+            parser.calls.arguments(self._value.take())
         parser.skip(len(parser.buffer))
         return False
 
@@ -74,7 +76,7 @@ class PythonCallReader:
         return True
 
     def _keyword(self, parser: "Parser") -> bool:
-        match, waits = within(_KEYWORD, _OPEN_KEYWORD, parser)
+        match, waits = within(KEYWORD, OPEN_KEYWORD, parser)
         if match is None:
             if waits:
                 return False
@@ -85,6 +87,7 @@ class PythonCallReader:
         self._key = match.group(2)
         parser.skip(match.end())
         self._value = JsonValue(python=True)
+        self._string = None
         self._count += 1
         parser.calls.arguments(("{" if self._count == 1 else ", ") + quoted(self._key) + ": ")
         return True
@@ -92,15 +95,37 @@ class PythonCallReader:
     def _read_value(self, parser: "Parser") -> bool:
         value = self._value
         assert value is not None
-        if value.state is State.VALUE and not value.stack:
-            parser.skip_space()
+        if value.state is State.VALUE and not value.stack and not (parser.skip_space() and self._begins(parser)):
+            return False
         parser.skip(value.feed(parser.buffer, parser.at))
+        if value.state is State.DONE and self._string is not None:
+            verdict = self._string.judge(parser, value)
+            if verdict == "waits":
+                return False
+            if verdict == "goes on":
+                return True
+            if verdict == "broken":
+                value.state = State.BAD
         parser.calls.arguments(value.take())
         if value.state is State.BAD:
             parser.reject("malformed", f"the value of {self._key} is not a literal")
             return True
-        if value.state is not State.DONE:
+        return value.state is State.DONE and self._end_value(parser, value)
+
+    def _begins(self, parser: "Parser") -> bool:
+        """Whether enough has arrived to tell how the value begins; three quotes begin a string of its own kind."""
+        begun = parser.buffer[parser.at : parser.at + 3]
+        if begun[0] not in "\"'":
+            return True
+        if len(begun) < 3 and begun == begun[0] * len(begun) and not parser.reason:
             return False
+        triple = begun == begun[0] * 3
+        self._string = StringEnd(self._position, begun[0], triple=triple)
+        parser.skip(parser.at + (2 if triple else 0))
+        return True
+
+    def _end_value(self, parser: "Parser", value: JsonValue) -> bool:
+        note_repairs(parser, value.repairs)
         self._value = None
         self._behind_value = True
         return True
