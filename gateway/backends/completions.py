@@ -63,7 +63,8 @@ class CompletionsReader:
     def feed(self, block: bytes) -> list[Piece]:
         """Pieces that are whole now; BackendError when the engine reports a failure inside its stream."""
         pieces: list[Piece] = []
-        for data in self._events.feed(block):
+        alone = self._events.alone(block)
+        for data in self._events.feed(block) if alone is None else (alone,):
             if data == DONE:
                 self.done = True
                 break
@@ -88,15 +89,17 @@ class CompletionsReader:
             pieces.append(Piece(0, "", usage=_usage(chunk.usage)))
 
     def _piece(self, choice: _Choice) -> Piece:
-        if choice.index not in self._open:
-            raise BackendGarbled(f"The engine sent text for choice {choice.index}, which it had ended or nobody asked for.")
-        if choice.finish_reason is not None:
-            if choice.finish_reason not in ENDINGS:
-                raise BackendGarbled(f"The engine ended the answer with '{choice.finish_reason}'.")
-            self._open.remove(choice.index)
-        logprobs = _logprobs(choice.logprobs, self._top or 0) if choice.logprobs is not None else None
+        index, finish = choice.index, choice.finish_reason
+        if index not in self._open:
+            raise BackendGarbled(f"The engine sent text for choice {index}, which it had ended or nobody asked for.")
+        logprobs = None if choice.logprobs is None else _logprobs(choice.logprobs, self._top or 0)
+        if finish is None:
+            return Piece(index, choice.text, choice.token_ids, None, None, logprobs)
+        if finish not in ENDINGS:
+            raise BackendGarbled(f"The engine ended the answer with '{finish}'.")
+        self._open.remove(index)
         stop = choice.stop_reason if isinstance(choice.stop_reason, str) else None
-        return Piece(choice.index, choice.text, choice.token_ids, choice.finish_reason, None, logprobs, stop)
+        return Piece(index, choice.text, choice.token_ids, finish, None, logprobs, stop)
 
 
 def _failure(error: Any) -> BackendError:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from gateway.chat.flow import Reads, Take, Wait
+from gateway.chat.flow import Reads, Take
 from gateway.errors import (
     BackendBusy,
     BackendError,
@@ -86,9 +86,9 @@ class EngineHttp:
 
     def hang_up_silent(self) -> int:
         """Close the connections of answers of which nothing was read since this was last called; how many there were."""
-        silent = [running for running in self._running if running.reads == running.noted]
+        silent = [running for running in self._running if running.connection.reads == running.noted]
         for running in self._running:
-            running.noted = running.reads
+            running.noted = running.connection.reads
         for running in silent:
             running.connection.close()
         return len(silent)
@@ -169,7 +169,6 @@ class _Running(Reads[bytes]):
 
     connection: HttpConnection
     failure: Callable[[Exception], BackendError]
-    reads: int = 0
     noted: int = -1
     """How many reads there were when somebody last looked."""
 
@@ -180,18 +179,12 @@ class _Running(Reads[bytes]):
             raise self.failure(error) from error
         if not block:
             raise StopAsyncIteration
-        self.reads += 1
         return block
 
     async def run(self, take: Take[bytes]) -> None:
         """Give everything to `take`; see Reads."""
-
-        def counted(block: bytes) -> Wait | None:
-            self.reads += 1
-            return take(block)
-
         try:
-            await self.connection.run(counted)
+            await self.connection.run(take)
         except FAILURES as error:
             raise self.failure(error) from error
 

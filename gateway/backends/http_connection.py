@@ -43,12 +43,13 @@ class HttpConnection(asyncio.Protocol):
         """By lower-case names."""
         self.complete = False
         """The answer is whole."""
+        self.reads = 0
+        """How often something came of it."""
         self._silence = silence
         self._loop = asyncio.get_running_loop()
         self._waiting: list[bytes] = []
         self._size = 0
         self._paused = False
-        self._begun = False
         self._keeps = False
         self._reader: asyncio.Future[None] | None = None
         self._take: Take[bytes] | None = None
@@ -70,8 +71,8 @@ class HttpConnection(asyncio.Protocol):
     def ask(self, request: bytes) -> None:
         """Send a whole request."""
         self._parser = httptools.HttpResponseParser(self)
-        self.status, self.headers, self.complete = 0, {}, False
-        self._waiting, self._size, self._begun, self._keeps = [], 0, False, False
+        self.status, self.headers, self.complete, self.reads = 0, {}, False, 0
+        self._waiting, self._size, self._keeps = [], 0, False
         self._owed = self._thrown = None
         self._last = self._loop.time()
         self._watch = self._loop.call_at(self._last + self._silence, self._look)
@@ -129,7 +130,7 @@ class HttpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._last = self._loop.time()
-        self._begun = True
+        self.reads += 1
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
@@ -149,7 +150,7 @@ class HttpConnection(asyncio.Protocol):
             self.on_message_complete()  # such a body ends with its connection
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(Dropped(str(exc or "") or CLOSED, unanswered=not self._begun))
+        self._fail(Dropped(str(exc or "") or CLOSED, unanswered=not self.reads))
 
     # ---- the parser's calls
     def on_header(self, name: bytes, value: bytes) -> None:

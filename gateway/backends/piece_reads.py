@@ -6,6 +6,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
+from msgspec import structs
+
 from gateway.chat.events import Piece
 from gateway.chat.flow import Reads, Take, Wait
 from gateway.errors import BackendError
@@ -86,9 +88,10 @@ def _copied(pieces: list[Piece], copies: int) -> list[Piece]:
     found: list[Piece] = []
     for piece in pieces:
         if (usage := piece.usage) is not None:
-            found.append(replace(piece, usage=replace(usage, completion_tokens=usage.completion_tokens * copies)))
+            spent = replace(usage, completion_tokens=usage.completion_tokens * copies)
+            found.append(structs.replace(piece, usage=spent))
         else:
-            found.extend(replace(piece, choice=choice) for choice in range(copies))
+            found.extend(structs.replace(piece, choice=choice) for choice in range(copies))
     return found
 
 

@@ -6,11 +6,6 @@ LONGEST_EVENT = 16 * 1024 * 1024
 """An engine whose event is longer than this is not speaking SSE."""
 
 
-def _is_one_event(block: bytes) -> bool:
-    """Whether a read is what nearly all are: one event of one line of data."""
-    return block.startswith(b"data: ") and block.endswith(b"\n\n") and block.find(b"\n") == len(block) - 2 and b"\r" not in block
-
-
 class SSEDecoder:
     """Yields each event's data as bytes, undecoded: JSON decoders take bytes, and so no character can be cut.
 
@@ -25,10 +20,14 @@ class SSEDecoder:
         self._held = 0
         self._after_cr = False
 
+    def alone(self, block: bytes) -> bytes | None:
+        """The data in a block that is what nearly all are: one event of one line. None: it is not, and must be fed."""
+        if self._held or self._after_cr or not block.startswith(b"data: ") or not block.endswith(b"\n\n"):
+            return None
+        return block[6:-2] if block.find(b"\n") == len(block) - 2 and b"\r" not in block else None
+
     def feed(self, block: bytes) -> list[bytes]:
         """The data of every event that is whole now."""
-        if not self._held and not self._after_cr and _is_one_event(block):
-            return [block[6:-2]]
         if self._after_cr and block:
             self._after_cr = False
             block = block.removeprefix(b"\n")  # the second half of a CRLF that was cut

@@ -1,8 +1,13 @@
-"""What flows from an engine to a client: pieces in, batches of events out."""
+"""What flows from an engine to a client: pieces in, batches of events out.
+
+What is made for every read is a msgspec Struct: to make one costs a third of what a dataclass does.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
+
+import msgspec
 
 from parsers import Event
 
@@ -30,8 +35,7 @@ class TokenLogprob:
     top: Sequence[tuple[str, float]] = ()
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(msgspec.Struct, gc=False):
     """What a backend yields: new raw text of one choice, and how the choice ended once it has.
 
     `finish_reason` is `stop` or `length`. `usage` may come on any piece, also on one without text (then `choice` means nothing).
@@ -47,8 +51,7 @@ class Piece:
     stop: str | None = None
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(msgspec.Struct):
     """The events that one piece of one choice gave, with what else came along."""
 
     choice: int

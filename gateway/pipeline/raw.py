@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gateway.chat.events import Piece, Usage
 from gateway.chat.flow import Reads

@@ -209,7 +209,8 @@ class Turn:
         if self._recording is not None:
             self._recording.take(pieces)
         for piece in pieces:
-            self._usage = piece.usage or self._usage
+            if piece.usage is not None:
+                self._usage = piece.usage
         for piece in pieces:
             if not piece.text and piece.finish_reason is None and not piece.logprobs:
                 continue
@@ -230,7 +231,10 @@ class Turn:
             self._recording.end(partial(answers_of, self._choices), error, gone=gone)
 
     def _cut_short(self) -> bool:
-        return any(choice.cut for choice in self._choices) and all(choice.done for choice in self._choices)
+        for choice in self._choices:
+            if not choice.done:
+                return False
+        return any(choice.cut for choice in self._choices)
 
 
 def answers_of(choices: Sequence[Choice]) -> list[tuple[Message, str]]:

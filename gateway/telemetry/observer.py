@@ -3,6 +3,7 @@
 import logging
 import time
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .metrics import Metrics
@@ -21,6 +22,8 @@ class Observer:
     def __init__(self, metrics: Metrics, spans: "Spans | None" = None) -> None:
         self.metrics = metrics
         self.spans = spans
+        self._of = cache(_labelled)
+        """A metric with these labels. There are few, and each is needed for every request."""
 
     @property
     def tells_content(self) -> bool:
@@ -33,21 +36,21 @@ class Observer:
 
     def begin(self, record: Record) -> None:
         """The request is running; the record tells its model."""
-        self.metrics.running.labels(record.model).inc()
+        self._of(self.metrics.running, record.model).inc()
         engines.set(record.engines)
         if self.spans is not None:
             record.span, record.keeps = self.spans.begin(record), self.tells_content
 
     def moved(self, record: Record, model: str, form: str, backend: str) -> None:
         """Another model is asked to answer a request that is running."""
-        self.metrics.running.labels(record.model).dec()
+        self._of(self.metrics.running, record.model).dec()
         record.instead_of, record.model, record.format, record.backend = record.model, model, form, backend
-        self.metrics.running.labels(record.model).inc()
+        self._of(self.metrics.running, record.model).inc()
 
     def end(self, record: Record, *, ran: bool) -> None:
         """A request is over. `ran`: `begin` was called for it."""
         if ran:
-            self.metrics.running.labels(record.model).dec()
+            self._of(self.metrics.running, record.model).dec()
         elapsed = time.perf_counter() - record.started
         self._measure(record, elapsed)
         log.info("request", extra={"fields": self._summary(record, elapsed)})
@@ -55,8 +58,8 @@ class Observer:
             self.spans.end(record.span, record)
 
     def _measure(self, record: Record, elapsed: float) -> None:
-        metrics, turn = self.metrics, (record.model, record.format)
-        metrics.requests.labels(record.model, str(record.status)).inc()
+        metrics, of, turn = self.metrics, self._of, (record.model, record.format)
+        of(metrics.requests, record.model, str(record.status)).inc()
         self._measure_generation(record, elapsed)
         for counter, amount in (
             (metrics.attempted, record.attempted),
@@ -66,33 +69,33 @@ class Observer:
             (metrics.invalid, record.invalid),
         ):
             if amount:
-                counter.labels(*turn).inc(amount)
+                of(counter, *turn).inc(amount)
         for kind, amount in record.notices.items():
-            metrics.notices.labels(*turn, kind).inc(amount)
+            of(metrics.notices, *turn, kind).inc(amount)
         if record.restarts:
-            metrics.replicas.retries.labels(record.model, "restarted").inc(record.restarts)
+            of(metrics.replicas.retries, record.model, "restarted").inc(record.restarts)
         if record.instead_of:
-            metrics.replicas.fallbacks.labels(record.instead_of, record.model).inc()
+            of(metrics.replicas.fallbacks, record.instead_of, record.model).inc()
         for guard in record.guards:
-            metrics.guards.labels(record.model, guard).inc()
+            of(metrics.guards, record.model, guard).inc()
         for step, amount in record.steps.items():
-            metrics.checks.labels(*turn, step).inc(amount)
+            of(metrics.checks, *turn, step).inc(amount)
         for kind in ("prompt", "completion", "cached"):
-            metrics.tokens.labels(record.model, kind).inc(getattr(record, f"{kind}_tokens"))
+            of(metrics.tokens, record.model, kind).inc(getattr(record, f"{kind}_tokens"))
 
     def _measure_generation(self, record: Record, elapsed: float) -> None:
-        metrics, generation = self.metrics, (record.operation, record.backend, record.model)
-        metrics.duration.labels(*generation, record.error or "").observe(elapsed)
+        metrics, of, generation = self.metrics, self._of, (record.operation, record.backend, record.model)
+        of(metrics.duration, *generation, record.error or "").observe(elapsed)
         if record.first is not None and record.error is None:
             first = record.first - record.started
-            metrics.first.labels(*generation).observe(first)
+            of(metrics.first, *generation).observe(first)
             if record.completion_tokens > 1:
-                metrics.each.labels(*generation).observe((elapsed - first) / (record.completion_tokens - 1))
+                of(metrics.each, *generation).observe((elapsed - first) / (record.completion_tokens - 1))
         if record.engine_wait and record.error is None:
-            metrics.overhead.labels(record.model).observe(overhead(record, elapsed))
+            of(metrics.overhead, record.model).observe(overhead(record, elapsed))
         for kind, amount in (("input", record.prompt_tokens), ("output", record.completion_tokens)):
             if amount:
-                metrics.usage.labels(*generation, kind).observe(amount)
+                of(metrics.usage, *generation, kind).observe(amount)
 
     def _summary(self, record: Record, elapsed: float) -> dict[str, Any]:
         first = None if record.first is None else round((record.first - record.started) * 1000, 1)
@@ -122,6 +125,10 @@ class Observer:
             "checks": dict(record.steps) or None,
             "guards": list(record.guards) or None,
         }
+
+
+def _labelled(metric: Any, *labels: str) -> Any:
+    return metric.labels(*labels)
 
 
 def overhead(record: Record, elapsed: float) -> float:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from msgspec import structs
+
 from gateway.chat.events import Batch, Usage
 from gateway.chat.flow import Take, Wait
 from gateway.chat.request import ChatRequest, ToolChoice
@@ -109,7 +111,8 @@ class Turns:
 def _endless(take: Take[list[Batch]], events: list[Event], batches: list[Batch]) -> Wait | None:
     """Pass on all but how the turn finishes, which may not be the end; and keep the events."""
     events += [event for batch in batches for event in batch.events]
-    return take([replace(batch, events=[event for event in batch.events if type(event) is not Finish]) for batch in batches])
+    going_on = [[event for event in batch.events if type(event) is not Finish] for batch in batches]
+    return take([structs.replace(batch, events=kept) for batch, kept in zip(batches, going_on, strict=True)])
 
 
 def _exchange(answer: Message, results: Sequence[tuple[ToolCall, str]], number: int) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as piece_with
 
 from gateway.backends.replay import ReplayBackend
 from gateway.chat.events import Piece, TokenLogprob
@@ -161,7 +162,7 @@ class Logged(ReplayBackend):
     async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
         async def logged(reads: Reads[list[Piece]]) -> AsyncGenerator[list[Piece]]:
             async for read in reads:
-                yield [replace(piece, logprobs=[TokenLogprob(piece.text, -1.0)] if piece.text else None) for piece in read]
+                yield [piece_with(piece, logprobs=[TokenLogprob(piece.text, -1.0)] if piece.text else None) for piece in read]
 
         async with super().stream(plan) as reads:
             yield Pulled(logged(reads))
