@@ -40,7 +40,6 @@ class PieceReads(Reads[list[Piece]]):
             if not pieces:
                 self._reader.end()
         if not pieces:
-            await _exhaust(self._blocks)
             raise StopAsyncIteration
         return pieces
 
@@ -57,7 +56,17 @@ class PieceReads(Reads[list[Piece]]):
                 if not self._reader.done:
                     await self._blocks.run(passed)
             self._reader.end()
-        await _exhaust(self._blocks)
+
+    async def exhaust(self) -> None:
+        """Let the engine end its body after it has said that it is done, so that the connection can be used again."""
+        if not self._reader.done:
+            return
+        try:
+            async with asyncio.timeout(LAST_BYTES):
+                async for _ in self._blocks:
+                    pass
+        except (TimeoutError, BackendError):
+            pass  # the answer is complete; the connection is simply not used again
 
     def _pieces(self, block: bytes) -> list[Piece]:
         pieces = self._reader.feed(block)
@@ -93,12 +102,3 @@ def _copied(pieces: list[Piece], copies: int) -> list[Piece]:
         else:
             found.extend(structs.replace(piece, choice=choice) for choice in range(copies))
     return found
-
-
-async def _exhaust(blocks: Reads[bytes]) -> None:
-    try:
-        async with asyncio.timeout(LAST_BYTES):
-            async for _ in blocks:
-                pass
-    except (TimeoutError, BackendError):
-        pass  # the answer is complete; the connection is simply not used again

@@ -51,7 +51,9 @@ class VllmBackend:
             async with self._http.stream(GENERATE, body) as blocks:
                 copies = plan.sampling.n if is_greedy(plan) else 1
                 reader = CompletionsReader(choices=plan.sampling.n // copies, top_logprobs=plan.sampling.top_logprobs)
-                yield PieceReads(blocks, reader, copies=copies, broke_off=self.broke_off)
+                reads = PieceReads(blocks, reader, copies=copies, broke_off=self.broke_off)
+                yield reads
+                await reads.exhaust()
         except BackendError:
             self._facts = None  # the engine may be back as another one
             raise

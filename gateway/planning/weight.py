@@ -1,6 +1,7 @@
 """Whether a request is planned faster than a thread could be asked to do it."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from gateway.backends.base import Encodes
@@ -18,7 +19,7 @@ OF_A_MESSAGE = 50
 
 def is_light(request: ChatRequest, spec: ModelSpec) -> bool:
     """Whether the plan takes a millisecond or so: there is little to render, no constraint to compile and no engine to ask."""
-    if _may_be_constrained(request, spec) or isinstance(spec.backend, Encodes):
+    if _may_be_constrained(request, spec) or _encodes(type(spec.backend)):
         return False
     left = MOST_CHARACTERS - OF_A_TOOL * len(request.tools)
     for message in request.messages:
@@ -26,6 +27,12 @@ def is_light(request: ChatRequest, spec: ModelSpec) -> bool:
         if left < 0:
             return False
     return left >= 0
+
+
+@cache
+def _encodes(kind: type) -> bool:
+    """Whether engines of a kind are asked for ids. To find that out takes longer than the rest of what is asked here."""
+    return issubclass(kind, Encodes)
 
 
 def _may_be_constrained(request: ChatRequest, spec: ModelSpec) -> bool:
