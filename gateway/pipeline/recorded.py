@@ -21,6 +21,7 @@ def recorded(
     """The model of this name, and the record of one request to it, which is told when the block is left. `by`: whether its
     fallback will do while it cannot be served."""
     record = Record(asked=model, operation=operation)
+    record.model = catalog.owner(model) or record.model  # also of a configured model that cannot be served now
     if (asking := caller.get()) is not None:
         record.key = asking.key.name
     ran = False
