@@ -151,10 +151,13 @@ class ArgumentsReader:
 
     def _read_before(self, parser: "Parser") -> bool:
         """No object stands here yet. Where the call ends at once it has no arguments; of a turn that was cut it is not known."""
-        if not parser.skip_space() or parser.reason == "length":
+        if not parser.skip_space():
             return False
         if parser.buffer[parser.at] in _BEGINNINGS:
             return True
+        if parser.reason == "length":
+            parser.skip(len(parser.buffer))
+            return False
         ends = ends_behind(self._position)
         match = boundary(ends).match(parser.buffer, parser.at) if ends else None
         if match is not None and match.group(1) is None:
