@@ -110,7 +110,7 @@ class JsonRules:
 
     # ---- one schema
     def _body(self, node: Mapping[str, Any], path: Path) -> str:
-        self.leave(path, (key for key in node if key in UNREAD and node[key] is not False))
+        self.leave(path, (key for key in node if key in UNREAD and (node[key] is not False or key not in NOTHING_IF_FALSE)))
         if set(node) - NOTES - DEFINITIONS == {"$ref"}:
             return self._reference(str(node["$ref"]), path)
         values = listed(node)
