@@ -28,6 +28,7 @@ UNREAD = frozenset(
     "not if then else dependentRequired dependentSchemas dependencies contains minContains maxContains unevaluatedItems "
     "$dynamicRef $recursiveRef".split()
 )
+NOTHING_IF_FALSE = frozenset({"not", "if"})
 SEPARATOR, COLON = ", ", ": "
 
 
