@@ -84,7 +84,10 @@ class CompletionsReader:
         if chunk.error is not None:
             raise _failure(chunk.error)
         for choice in chunk.choices:
-            pieces.append(self._piece(choice))
+            if choice.finish_reason is None and choice.logprobs is None and choice.index in self._open:
+                pieces.append(Piece(choice.index, choice.text, choice.token_ids))
+            else:
+                pieces.append(self._piece(choice))
         if chunk.usage is not None:
             pieces.append(Piece(0, "", usage=_usage(chunk.usage)))
 
@@ -93,11 +96,10 @@ class CompletionsReader:
         if index not in self._open:
             raise BackendGarbled(f"The engine sent text for choice {index}, which it had ended or nobody asked for.")
         logprobs = None if choice.logprobs is None else _logprobs(choice.logprobs, self._top or 0)
-        if finish is None:
-            return Piece(index, choice.text, choice.token_ids, None, None, logprobs)
-        if finish not in ENDINGS:
-            raise BackendGarbled(f"The engine ended the answer with '{finish}'.")
-        self._open.remove(index)
+        if finish is not None:
+            if finish not in ENDINGS:
+                raise BackendGarbled(f"The engine ended the answer with '{finish}'.")
+            self._open.remove(index)
         stop = choice.stop_reason if isinstance(choice.stop_reason, str) else None
         return Piece(index, choice.text, choice.token_ids, finish, None, logprobs, stop)
 

@@ -48,12 +48,15 @@ class HttpConnection(asyncio.Protocol):
         self._silence = silence
         self._loop = asyncio.get_running_loop()
         self._waiting: list[bytes] = []
+        self.on_body = self._waiting.append
+        """Called by the parser with a piece of the body."""
         self._size = 0
+        """Bytes that were read since somebody last took some."""
         self._paused = False
         self._keeps = False
         self._reader: asyncio.Future[None] | None = None
         self._take: Take[bytes] | None = None
-        """Takes what comes of the body at once, while nothing must be waited for."""
+        """Takes what comes of the body at once. None while nobody does, or somebody must be waited for."""
         self._owed: Wait | None = None
         """What must be waited for."""
         self._thrown: Exception | None = None
@@ -72,7 +75,8 @@ class HttpConnection(asyncio.Protocol):
         """Send a whole request."""
         self._parser = httptools.HttpResponseParser(self)
         self.status, self.headers, self.complete, self.reads = 0, {}, False, 0
-        self._waiting, self._size, self._keeps = [], 0, False
+        self._waiting.clear()
+        self._size, self._keeps = 0, False
         self._owed = self._thrown = None
         self._last = self._loop.time()
         self._watch = self._loop.call_at(self._last + self._silence, self._look)
@@ -93,14 +97,15 @@ class HttpConnection(asyncio.Protocol):
 
     async def run(self, take: Take[bytes]) -> None:
         """Give what comes of the body to `take`, in the context of whoever calls this, until it is whole."""
-        self._take = partial(copy_context().run, take)  # type: ignore[call-arg]
+        taker: Take[bytes] = partial(copy_context().run, take)  # type: ignore[call-arg]
         try:
             while True:
                 if self._waiting:
-                    self._pass_on(self._take)
+                    self._pass_on(taker)
                 elif self.complete:
                     return
                 else:
+                    self._take = taker
                     await self._more()
                 if self._thrown is not None:
                     raise self._thrown
@@ -136,10 +141,12 @@ class HttpConnection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._fail(NotHttp(str(error)))
             self._transport.abort()
-        if self._take is not None and self._waiting and self._owed is None and self._thrown is None:
-            self._pass_on(self._take)
-            if self._owed is None and self._thrown is None and self._problem is None and not self.complete:
-                return
+        take = self._take
+        if take is not None and self._waiting:
+            self._pass_on(take)
+            if self._take is not None and not self.complete:
+                return  # nobody has anything to do
+        self._size += len(data)
         if self._size > MOST_WAITING and not self._paused:
             self._paused = True
             self._transport.pause_reading()
@@ -163,10 +170,6 @@ class HttpConnection(asyncio.Protocol):
         else:
             self.headers = {}  # word that the answer is still to come
 
-    def on_body(self, body: bytes) -> None:
-        self._waiting.append(body)
-        self._size += len(body)
-
     def on_message_complete(self) -> None:
         if self.status:
             self.complete = True
@@ -176,18 +179,23 @@ class HttpConnection(asyncio.Protocol):
     # ---- ours
     def _came(self) -> bytes:
         """All that waits."""
-        blocks = self._waiting
-        self._waiting, self._size = [], 0
+        came = b"".join(self._waiting)
+        self._waiting.clear()
+        self._size = 0
         if self._paused:
             self._paused, self._last = False, self._loop.time()
             self._transport.resume_reading()
-        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+        return came
 
     def _pass_on(self, take: Take[bytes]) -> None:
+        waiting = self._waiting
         try:
-            self._owed = take(self._came())
+            owed = take(waiting.pop() if len(waiting) == 1 and not self._size else self._came())
         except Exception as error:  # whoever waits in `run` raises it; the loop would only log it
-            self._thrown = error
+            self._thrown, self._take = error, None
+        else:
+            if owed is not None:
+                self._owed, self._take = owed, None
 
     def _wake(self) -> None:
         if self._reader is not None and not self._reader.done():

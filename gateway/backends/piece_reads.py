@@ -34,22 +34,27 @@ class PieceReads(Reads[list[Piece]]):
         with self._watched():
             while not pieces and not self._reader.done:
                 try:
-                    pieces = self._pieces(await anext(self._blocks))
+                    pieces = self._reader.feed(await anext(self._blocks))
                 except StopAsyncIteration:
                     break
             if not pieces:
                 self._reader.end()
         if not pieces:
             raise StopAsyncIteration
-        return pieces
+        self._begun = True
+        return pieces if self._copies == 1 else _copied(pieces, self._copies)
 
     async def run(self, take: Take[list[Piece]]) -> None:
         """Give everything to `take`; see Reads."""
+        reader, copies = self._reader, self._copies
 
         def passed(block: bytes) -> Wait | None:
-            pieces = self._pieces(block)
-            wait = take(pieces) if pieces else None
-            return partial(_ended, wait) if self._reader.done else wait
+            pieces = reader.feed(block)
+            wait = None
+            if pieces:
+                self._begun = True
+                wait = take(pieces if copies == 1 else _copied(pieces, copies))
+            return partial(_ended, wait) if reader.done else wait
 
         with self._watched():
             with suppress(_Ended):
@@ -67,11 +72,6 @@ class PieceReads(Reads[list[Piece]]):
                     pass
         except (TimeoutError, BackendError):
             pass  # the answer is complete; the connection is simply not used again
-
-    def _pieces(self, block: bytes) -> list[Piece]:
-        pieces = self._reader.feed(block)
-        self._begun = self._begun or bool(pieces)
-        return pieces if self._copies == 1 else _copied(pieces, self._copies)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -1,7 +1,10 @@
 """Server-sent events, read as they come: bytes in, the data of whole events out. Cuts may fall anywhere, also in a character."""
 
+import re
+
 from gateway.errors import BackendGarbled
 
+_ALONE = re.compile(rb"data: ([^\r\n]*)\n\n").fullmatch
 LONGEST_EVENT = 16 * 1024 * 1024
 """An engine whose event is longer than this is not speaking SSE."""
 
@@ -22,9 +25,8 @@ class SSEDecoder:
 
     def alone(self, block: bytes) -> bytes | None:
         """The data in a block that is what nearly all are: one event of one line. None: it is not, and must be fed."""
-        if self._held or self._after_cr or not block.startswith(b"data: ") or not block.endswith(b"\n\n"):
-            return None
-        return block[6:-2] if block.find(b"\n") == len(block) - 2 and b"\r" not in block else None
+        match = _ALONE(block)
+        return None if match is None or self._held or self._after_cr else match[1]
 
     def feed(self, block: bytes) -> list[bytes]:
         """The data of every event that is whole now."""

@@ -7,11 +7,23 @@ from gateway.chat.events import Piece, TokenLogprob
 from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid
 from gateway.telemetry.record import Record
-from parsers import Event, Finish, Message, Notice, Parser, ReasoningDelta, ToolCallStart, fold
+from parsers import (
+    ContentDelta,
+    Event,
+    Finish,
+    Message,
+    Notice,
+    Parser,
+    ReasoningDelta,
+    ToolCallArguments,
+    ToolCallStart,
+    fold,
+)
 
 from .decline import Decline
 from .guard import Guard, Policy
 
+DELTAS = frozenset({ContentDelta, ReasoningDelta, ToolCallArguments})
 SECOND_CALL = "generation was ended where a second call began, because only one was asked for"
 log = logging.getLogger(__name__)
 
@@ -37,6 +49,8 @@ class Choice:
         self._logprobs: list[TokenLogprob] = []
         """Those of tokens whose events wait."""
         self._raw: list[str] | None = [] if log.isEnabledFor(logging.DEBUG) else None
+        self._plain = self._decline is None and self._seen is None
+        """A lone delta concerns nobody but the guard."""
 
     def take(self, piece: Piece) -> list[Event]:
         """The events of which the client may know now; AnswerInvalid when the turn breaks what the request demanded."""
@@ -47,6 +61,10 @@ class Choice:
             events += self._parser.finish(piece.finish_reason)
             self.done = True
         self._count_tokens(piece, events)
+        if self._plain and len(events) == 1 and type(events[0]) in DELTAS:
+            if self._record.first is None:
+                self._record.begun()
+            return self._guard.passed(events)
         if self._single:
             events = self._ended_at_second_call(events)
         if self._decline is not None:

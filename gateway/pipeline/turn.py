@@ -211,18 +211,20 @@ class Turn:
         for piece in pieces:
             if piece.usage is not None:
                 self._usage = piece.usage
+        choices = self._choices
         for piece in pieces:
+            place = piece.choice
             if not piece.text and piece.finish_reason is None and not piece.logprobs:
                 continue
-            if not 0 <= piece.choice < len(self._choices):
-                raise BackendGarbled(f"The engine answered with choice {piece.choice}, which was not asked for.")
-            choice = self._choices[piece.choice]
+            if not 0 <= place < len(choices):
+                raise BackendGarbled(f"The engine answered with choice {place}, which was not asked for.")
+            choice = choices[place]
             if choice.done:
                 continue
             events = choice.take(piece)
             logprobs = choice.logprobs(piece, events)
             if events or logprobs:
-                batches.append(Batch(piece.choice, events, logprobs, piece.stop))
+                batches.append(Batch(place, events, logprobs, piece.stop))
         return batches
 
     def _tape(self, error: GatewayError | None = None, *, gone: bool = False) -> None:

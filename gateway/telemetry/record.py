@@ -90,10 +90,14 @@ class Record:
     keeps: bool = False
     """Whether what the model says is kept, for the trace or for a recording."""
 
-    def count(self, events: Sequence[Event], choice: int = 0) -> None:
-        """Take note of what one choice's events tell."""
+    def begun(self) -> None:
+        """The first event of the answer is there, or was."""
         if self.first is None:
             self.first = time.perf_counter()
+
+    def count(self, events: Sequence[Event], choice: int = 0) -> None:
+        """Take note of what one choice's events tell."""
+        self.begun()
         for place, event in enumerate(events):
             kind = type(event)
             if kind is ToolCallStart:

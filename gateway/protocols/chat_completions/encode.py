@@ -55,13 +55,11 @@ class StreamEncoder:
             choice = self._choices[batch.choice]
             if batch.logprobs:
                 choice.logprobs += batch.logprobs
-            choice.stop = batch.stop or choice.stop
+            if batch.stop is not None:
+                choice.stop = batch.stop
             for event in choice.seen(batch.events):
-                if type(event) is Finish:
-                    chunks.append(self._finished(choice, event.reason))
-                else:
-                    chunks.append(choice.encode(event))
-        return "".join(chunks).encode()
+                chunks.append(self._finished(choice, event.reason) if type(event) is Finish else choice.encode(event))
+        return "".join(chunks).encode("ascii")
 
     def closing(self, usage: Usage | None) -> bytes:
         """What follows the last event."""
