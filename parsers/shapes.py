@@ -6,6 +6,7 @@ from .description import (
     JsonCall,
     Marker,
     Node,
+    array_end,
     bare,
     call,
     content,
@@ -60,11 +61,13 @@ def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ("",)
         )
         for suffix in suffixes
     ]
-    opener = _suffixed("<tool_call>", suffixes)
+    opener, closer = _suffixed("<tool_call>", suffixes), _suffixed("</tool_call>", suffixes)
     return seq(
         opener,
         unwritten(opener),
-        call(tool_name, name_end, gap(line), either(*arguments), soft(_suffixed("</tool_call>", suffixes))),
+        either(
+            call(tool_name, name_end, gap(line), either(*arguments, json_arguments), soft(closer)), seq(json_call, soft(closer))
+        ),
     )
 
 
@@ -112,7 +115,9 @@ def invoke_calls(*, opener: Marker, closer: Marker, prefix: str = "", line: str 
                 tool_name,
                 marker('">', "'>", ">", '"/>', "/>"),
                 gap(line),
-                tagged_arguments(f'<{prefix}parameter name="{{key}}">', f"</{prefix}parameter>", joint="\n"),
+                either(
+                    tagged_arguments(f'<{prefix}parameter name="{{key}}">', f"</{prefix}parameter>", joint="\n"), json_arguments
+                ),
                 soft(marker(f"</{prefix}invoke>")),
             ),
             separator="\n",
@@ -169,11 +174,11 @@ def mistral_turn(*, written: str) -> Node:
         soft(marker("[ARGS]")),
         json_arguments,
     )
-    array = seq(marker("["), many(json_call, separator=", ", tight=True), marker("]"))
+    array = seq(marker("["), many(json_call, separator=", ", tight=True), array_end)
     forms = (array, named, json_call) if written == "array" else (named, array, json_call)
     bare_call = JsonCall(needs_arguments=True)
     return seq(
-        optional(marker("[THINK]", "<think>"), reasoning, marker("[/THINK]", "</think>")),
+        optional(marker("[THINK]", "<think>"), reasoning, soft(marker("[/THINK]", "</think>"))),
         interleaved(
             content,
             either(
@@ -182,8 +187,9 @@ def mistral_turn(*, written: str) -> Node:
                     unwritten(marker("[TOOL_CALLS]")),
                     gap(" " if written == "array" else ""),
                     either(*forms),
+                    unwritten(marker("[/TOOL_CALLS]")),
                 ),
-                seq(marker("["), many(bare_call, separator=",", tight=True), marker("]")),
+                seq(marker("["), many(bare_call, separator=",", tight=True), array_end),
                 bare(bare_call),
             ),
         ),

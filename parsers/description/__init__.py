@@ -40,6 +40,7 @@ from .nodes import (
     Unwritten,
 )
 from .words import (
+    array_end,
     bare,
     call,
     call_id,
@@ -96,6 +97,7 @@ __all__ = [
     "Text",
     "ToolName",
     "Unwritten",
+    "array_end",
     "bare",
     "call",
     "call_id",

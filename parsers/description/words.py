@@ -30,6 +30,8 @@ call_id = CallId()
 json_arguments = JsonArguments()
 json_call = JsonCall()
 python_call = PythonCall()
+array_end = Either((Marker("]"), Marker(",]", (", ]", ",\n]"), repairs="a trailing comma")))
+"""The end of an array of calls."""
 
 
 def marker(text: str, *spellings: str) -> Marker:

@@ -14,6 +14,7 @@ from ..description import (
     Format,
     JsonCall,
     Messages,
+    array_end,
     either,
     gap,
     many,
@@ -25,9 +26,7 @@ from ..description import (
 )
 
 _action = JsonCall(("tool_name", "name"), ("parameters", "arguments"), call_id="tool_call_id")
-_several = seq(
-    marker("["), gap("\n    "), many(_action, separator=",\n    ", spellings=(",",), tight=True), gap("\n"), marker("]")
-)
+_several = seq(marker("["), gap("\n    "), many(_action, separator=",\n    ", spellings=(",",), tight=True), gap("\n"), array_end)
 
 FORMAT = Format(
     name="cohere_command_a",

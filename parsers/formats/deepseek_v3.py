@@ -16,6 +16,7 @@ from ..description import (
     Format,
     call,
     content,
+    either,
     gap,
     interleaved,
     json_arguments,
@@ -35,16 +36,20 @@ FORMAT = Format(
     foreign=tuple(f"<｜tool▁{kind}▁{end}｜>" for kind in ("outputs", "output") for end in ("begin", "end")),
     stop=("<｜end▁of▁sentence｜>",),
     turn=seq(
-        thinking("<think>", "</think>"),
+        thinking("<think>", "</think>", interruptible=True),
         interleaved(
             content,
             seq(
                 soft(marker("<｜tool▁calls▁begin｜>")),
                 many(
                     marker("<｜tool▁call▁begin｜>"),
-                    soft(marker("function")),
-                    marker("<｜tool▁sep｜>"),
-                    call(tool_name, gap("\n"), soft(marker("```json")), gap("\n"), json_arguments),
+                    either(
+                        seq(
+                            marker("function<｜tool▁sep｜>", "<｜tool▁sep｜>"),
+                            call(tool_name, gap("\n"), soft(marker("```json")), gap("\n"), json_arguments),
+                        ),
+                        call(tool_name, soft(marker("<｜tool▁sep｜>")), json_arguments),
+                    ),
                     gap("\n"),
                     soft(marker("```")),
                     soft(marker("<｜tool▁call▁end｜>")),

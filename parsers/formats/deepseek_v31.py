@@ -9,6 +9,7 @@ from ..description import (
     Format,
     call,
     content,
+    either,
     interleaved,
     json_arguments,
     many,
@@ -29,14 +30,17 @@ FORMAT = Format(
     stop=("<｜end▁of▁sentence｜>",),
     thinks_in_prompt=True,
     turn=seq(
-        thinking("<think>", "</think>", inner="", after=""),
+        thinking("<think>", "</think>", inner="", after="", interruptible=True),
         interleaved(
             content,
             seq(
                 soft(marker("<｜tool▁calls▁begin｜>")),
                 many(
                     marker("<｜tool▁call▁begin｜>"),
-                    call(tool_name, marker("<｜tool▁sep｜>"), unwritten(marker("```json")), json_arguments),
+                    either(
+                        call(tool_name, soft(marker("<｜tool▁sep｜>")), unwritten(marker("```json")), json_arguments),
+                        seq(marker("function<｜tool▁sep｜>"), call(tool_name, unwritten(marker("```json")), json_arguments)),
+                    ),
                     unwritten(marker("```")),
                     soft(marker("<｜tool▁call▁end｜>")),
                 ),

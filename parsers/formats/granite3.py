@@ -7,6 +7,7 @@ Granite 3.2 and 3.3 may think in prose, announced by "Here is my thought process
 
 from ..description import (
     Format,
+    array_end,
     content,
     either,
     gap,
@@ -38,7 +39,7 @@ FORMAT = Format(
             content,
             seq(
                 marker("<|tool_call|>", "<tool_call>"),
-                either(seq(marker("["), many(json_call, separator=", ", tight=True), marker("]")), json_call),
+                either(seq(marker("["), many(json_call, separator=", ", tight=True), array_end), json_call),
                 unwritten(marker("</tool_call>")),
             ),
         ),

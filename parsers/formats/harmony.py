@@ -27,9 +27,9 @@ from ..description import (
 )
 
 _body: Node = seq(
-    soft(marker(" <|constrain|>json", "<|constrain|>", "json")),
+    soft(marker(" <|constrain|>json", "<|constrain|>", "json", "<|constrain|>code", "code")),
     marker("<|message|>"),
-    soft(json_arguments),
+    soft(either(json_arguments, seq(marker("```json", "```"), json_arguments, soft(marker("```"))))),
     unwritten(marker("<|call|>", "<|end|>")),
 )
 _recipient = ToolName("functions.", word=True)

@@ -17,6 +17,8 @@ Where no `<think>` stands in the turn the prompt may have opened it. A call befo
 
 from ..description import (
     Format,
+    JsonCall,
+    array_end,
     bare,
     content,
     either,
@@ -31,7 +33,9 @@ from ..description import (
     unwritten,
 )
 
-_several = seq(marker("["), many(json_call, separator=",", tight=True), marker("]"))
+_several = seq(marker("["), many(json_call, separator=",", tight=True), array_end)
+_whole_call = JsonCall(needs_arguments=True)
+_whole_array = seq(marker("["), many(_whole_call, separator=",", tight=True), array_end)
 _block = seq(
     gap("\n"),
     marker("<tool_call>"),
@@ -49,9 +53,18 @@ FORMAT = Format(
     models="Hermes 2 Pro, 3, 4; Qwen2.5; QwQ; Qwen3 (dense and MoE); SmolLM2 with our template",
     template="hermes.jinja",
     stop=("<|im_end|>", "<|endoftext|>"),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", interruptible=True),
-        interleaved(content, either(_block, bare(json_call), bare(_several))),
+        interleaved(
+            content,
+            either(
+                _block,
+                bare(_whole_call, unwritten(marker("</tool_call>"))),
+                bare(_whole_array),
+                bare(marker("```json", "```"), either(_whole_call, _whole_array), marker("```")),
+            ),
+        ),
     ),
     sources=("https://huggingface.co/Qwen/Qwen3-8B", "https://huggingface.co/NousResearch/Hermes-3-Llama-3.1-8B"),
 )

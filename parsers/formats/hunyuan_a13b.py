@@ -10,7 +10,21 @@
 Later checkpoints write the argument tags of Hy3 in the same block.
 """
 
-from ..description import Format, content, either, gap, interleaved, json_call, many, marker, seq, soft, thinking, unwritten
+from ..description import (
+    Format,
+    array_end,
+    content,
+    either,
+    gap,
+    interleaved,
+    json_call,
+    many,
+    marker,
+    seq,
+    soft,
+    thinking,
+    unwritten,
+)
 from ..shapes import arg_key_call
 
 FORMAT = Format(
@@ -28,7 +42,7 @@ FORMAT = Format(
                 gap("\n"),
                 marker("<tool_calls>"),
                 either(
-                    seq(marker("["), many(json_call, separator=", ", tight=True), marker("]")),
+                    seq(marker("["), many(json_call, separator=", ", tight=True), array_end),
                     many(arg_key_call(name_end=soft(marker("<tool_sep>")), line="\n"), separator="\n"),
                 ),
                 soft(marker("</tool_calls>")),

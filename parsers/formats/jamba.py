@@ -5,7 +5,7 @@
 ]</tool_calls>
 """
 
-from ..description import Format, content, either, gap, interleaved, json_call, many, marker, seq, soft
+from ..description import Format, array_end, content, either, gap, interleaved, json_call, many, marker, seq, soft
 
 FORMAT = Format(
     name="jamba",
@@ -17,7 +17,7 @@ FORMAT = Format(
         seq(
             marker("<tool_calls>"),
             either(
-                seq(marker("["), gap("\n"), many(json_call, separator=",\n", tight=True), gap("\n"), marker("]")),
+                seq(marker("["), gap("\n"), many(json_call, separator=",\n", tight=True), gap("\n"), array_end),
                 json_call,
             ),
             soft(marker("</tool_calls>")),

@@ -17,6 +17,7 @@ from ..description import (
     reasoning,
     seq,
     soft,
+    unwritten,
 )
 
 FORMAT = Format(
@@ -34,8 +35,10 @@ FORMAT = Format(
                 call(
                     marker("<|tool_call_begin|>"),
                     NumberedName("functions."),
-                    marker("<|tool_call_argument_begin|>"),
+                    soft(marker("<|tool_call_argument_begin|>")),
+                    unwritten(marker("```json", "```")),
                     json_arguments,
+                    unwritten(marker("```")),
                     soft(marker("<|tool_call_end|>")),
                 )
             ),

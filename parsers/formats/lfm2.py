@@ -3,7 +3,20 @@
 <|tool_call_start|>[get_weather(city="Oslo"), now()]<|tool_call_end|>Checking the weather.
 """
 
-from ..description import Format, content, either, interleaved, json_call, many, marker, python_call, seq, soft, thinking
+from ..description import (
+    Format,
+    array_end,
+    content,
+    either,
+    interleaved,
+    json_call,
+    many,
+    marker,
+    python_call,
+    seq,
+    soft,
+    thinking,
+)
 
 _pythonic = many(python_call, separator=", ", spellings=(",",), tight=True)
 _json = many(json_call, separator=", ", spellings=(",",), tight=True)
@@ -20,10 +33,10 @@ FORMAT = Format(
             either(
                 seq(
                     marker("<|tool_call_start|>"),
-                    either(seq(marker("["), either(_pythonic, _json), marker("]")), json_call, python_call),
+                    either(seq(marker("["), either(_pythonic, _json), array_end), json_call, python_call),
                     soft(marker("<|tool_call_end|>")),
                 ),
-                seq(marker("["), _pythonic, marker("]")),
+                seq(marker("["), _pythonic, array_end),
             ),
         ),
     ),

@@ -3,12 +3,30 @@
     {"name": "get_weather", "parameters": {"city": "Oslo"}}
 
 `<|python_tag|>` may stand before it. Several calls are separated by `; `, by a newline, or by nothing. An object is a call only
-if it has a name and `parameters` or `arguments`; any other JSON is text.
+if it has a name and `parameters` or `arguments`; any other JSON is text. Models trained on several prompts also write
+`<function=get_weather>{"city": "Oslo"}</function>`.
 """
 
-from ..description import Format, JsonCall, content, either, interleaved, many, marker, seq, unwritten
+from ..description import (
+    Format,
+    JsonCall,
+    array_end,
+    call,
+    content,
+    either,
+    interleaved,
+    json_arguments,
+    many,
+    marker,
+    seq,
+    soft,
+    tool_name,
+    unwritten,
+)
 
 _call = JsonCall(arguments=("parameters", "arguments"), needs_arguments=True)
+_calls = many(_call, separator="; ", spellings=(";", ","))
+_array = seq(marker("["), many(_call, separator=",", tight=True), array_end)
 
 FORMAT = Format(
     name="llama3_json",
@@ -19,8 +37,10 @@ FORMAT = Format(
     turn=interleaved(
         content,
         either(
-            seq(unwritten(marker("<|python_tag|>")), many(_call, separator="; ", spellings=(";", ","))),
-            seq(marker("["), many(_call, separator=",", tight=True), marker("]")),
+            seq(unwritten(marker("<|python_tag|>")), _calls),
+            _array,
+            seq(marker("```json", "```"), either(_call, _array), marker("```")),
+            call(marker("<function="), tool_name, soft(marker(">")), json_arguments, soft(marker("</function>"))),
         ),
     ),
     sources=("https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_1/",),

@@ -6,7 +6,9 @@ Llama 4 may write it between `<|python_start|>` and `<|python_end|>`, and text a
 `true`, `false` and `null` among them.
 """
 
-from ..description import Format, content, gap, interleaved, many, marker, python_call, seq, unwritten
+from ..description import Format, array_end, content, either, gap, interleaved, many, marker, python_call, seq, soft
+
+_list = seq(marker("["), many(python_call, separator=", ", tight=True), array_end)
 
 FORMAT = Format(
     name="llama4_pythonic",
@@ -18,11 +20,11 @@ FORMAT = Format(
         content,
         seq(
             gap("\n"),
-            unwritten(marker("<|python_start|>")),
-            marker("["),
-            many(python_call, separator=", ", tight=True),
-            marker("]"),
-            unwritten(marker("<|python_end|>")),
+            either(
+                _list,
+                seq(marker("<|python_start|>"), either(_list, python_call), soft(marker("<|python_end|>"))),
+                seq(marker("```python", "```"), _list, marker("```")),
+            ),
         ),
     ),
     sources=("https://www.llama.com/docs/model-cards-and-prompt-formats/llama4/",),

@@ -9,7 +9,7 @@
 Nemotron 3 speaks `qwen3_coder`.
 """
 
-from ..description import Format, content, either, gap, interleaved, json_call, many, marker, seq, soft, thinking
+from ..description import Format, array_end, content, either, gap, interleaved, json_call, many, marker, seq, soft, thinking
 
 FORMAT = Format(
     name="nemotron_nano",
@@ -24,7 +24,7 @@ FORMAT = Format(
             seq(
                 gap("\n"),
                 marker("<TOOLCALL>"),
-                either(seq(marker("["), many(json_call, separator=", ", tight=True), marker("]")), json_call),
+                either(seq(marker("["), many(json_call, separator=", ", tight=True), array_end), json_call),
                 soft(marker("</TOOLCALL>")),
             ),
         ),

@@ -3,7 +3,7 @@
 functools[{"name": "get_weather", "arguments": {"city": "Oslo"}}]
 """
 
-from ..description import Format, content, either, interleaved, json_call, many, marker, seq, unwritten
+from ..description import Format, array_end, content, either, interleaved, json_call, many, marker, seq, unwritten
 
 FORMAT = Format(
     name="phi4_mini",
@@ -14,7 +14,7 @@ FORMAT = Format(
         content,
         seq(
             marker("functools", "<|tool_call|>"),
-            either(seq(marker("["), many(json_call, separator=", ", tight=True), marker("]")), json_call),
+            either(seq(marker("["), many(json_call, separator=", ", tight=True), array_end), json_call),
             unwritten(marker("<|/tool_call|>")),
         ),
     ),

@@ -31,14 +31,15 @@ Verdict = Literal["ends", "goes on", "waits", "broken"]
 class StringEnd:
     """Judges the quotes of one string."""
 
-    __slots__ = ("_guessed", "_joined", "_position", "_quote", "_triple")
+    __slots__ = ("_joined", "_position", "_quote", "_triple", "guessed")
 
     def __init__(self, position: Position, quote: str, *, triple: bool) -> None:
         self._position = position
         self._quote = quote
         self._triple = triple
         self._joined = False
-        self._guessed = 0
+        self.guessed = 0
+        """Quotes that were taken for text of the string."""
 
     def judge(self, parser: "Parser", value: JsonValue) -> Verdict:
         """What the quote just read, behind which the parser stands, does to the string."""
@@ -54,12 +55,11 @@ class StringEnd:
         if ends is None:
             return "waits"
         if ends:
-            return "broken" if self._guessed and (self._guessed % 2 or value.escaped_quotes) else "ends"
-        if character in _OPERATORS or self._joined or (character == "," and not self._guessed):
+            return "broken" if self.guessed and (self.guessed % 2 or value.escaped_quotes) else "ends"
+        if character in _OPERATORS or self._joined or (character == "," and not self.guessed):
             return "broken"
-        self._guessed += 1
+        self.guessed += 1
         value.reopen('\\"' if self._quote == '"' else self._quote)
-        value.repairs.add("quotes inside a string")
         return "goes on"
 
     def _behind_one_of_three(self, parser: "Parser", value: JsonValue) -> Verdict:
@@ -75,7 +75,7 @@ class StringEnd:
 
     def _join(self, parser: "Parser", value: JsonValue, at: int) -> Verdict:
         """Strings that stand side by side are one, in Python."""
-        if self._guessed:
+        if self.guessed:
             return "broken"
         self._joined = True
         self._quote = parser.buffer[at]
@@ -86,14 +86,14 @@ class StringEnd:
     def _ends(self, parser: "Parser", at: int) -> bool | None:
         """Whether another argument or the end of the call stands here; None: not enough has arrived to tell."""
         if parser.buffer[at] == ")":
-            return True if not self._guessed else self._closes(parser, at)
+            return True if not self.guessed else self._closes(parser, at)
         if parser.buffer[at] != ",":
             return False
         at = space_end(parser.buffer, at + 1, at + 1 + _LOOKAHEAD)
         if at == len(parser.buffer):
             return True if parser.reason else None
         if parser.buffer[at] == ")":
-            return True if not self._guessed else self._closes(parser, at)
+            return True if not self.guessed else self._closes(parser, at)
         return self._is_argument(parser, at)
 
     def _is_argument(self, parser: "Parser", at: int) -> bool | None:
@@ -104,7 +104,7 @@ class StringEnd:
             return None  # it may be a comparison
         if parser.buffer.startswith("=", match.end()):
             return False
-        return not self._guessed or parser.calls.tool is None or knows(parser.calls.tool, match.group(2))
+        return not self.guessed or parser.calls.tool is None or knows(parser.calls.tool, match.group(2))
 
     def _closes(self, parser: "Parser", at: int) -> bool | None:
         """Whether the parenthesis that stands here closes the call."""

@@ -4,7 +4,6 @@ import re
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from .arguments import note_repairs
 from .frame import within
 from .json_value import JsonValue, State
 from .python_string import KEYWORD, OPEN_KEYWORD, StringEnd
@@ -110,7 +109,7 @@ class PythonCallReader:
         if value.state is State.BAD:
             parser.reject("malformed", f"the value of {self._key} is not a literal")
             return True
-        return value.state is State.DONE and self._end_value(parser, value)
+        return value.state is State.DONE and self._end_value(parser)
 
     def _begins(self, parser: "Parser") -> bool:
         """Whether enough has arrived to tell how the value begins; three quotes begin a string of its own kind."""
@@ -124,8 +123,9 @@ class PythonCallReader:
         parser.skip(parser.at + (2 if triple else 0))
         return True
 
-    def _end_value(self, parser: "Parser", value: JsonValue) -> bool:
-        note_repairs(parser, value.repairs)
+    def _end_value(self, parser: "Parser") -> bool:
+        if self._string is not None and self._string.guessed:
+            parser.notice("repaired", "quotes inside a string")
         self._value = None
         self._behind_value = True
         return True
