@@ -2,28 +2,20 @@
 
 from dataclasses import dataclass
 
-from .ebnf_text import NOTHING, PLAIN, characters, quoted, repeated, row
+from .ebnf_text import PLAIN, characters, quoted, row
 from .regexes import ANY, Ranges, without
 from .rules import Rules
-
-MOST_LEAST = 8
-"""The longest least length that is counted: each character takes an engine some 50 ms to prepare."""
-MOST_COUNTED, MOST_COUNTED_IN_JSON = 16, 5
-"""The longest length that is counted like that; such short texts hold nothing that JSON escapes."""
+from .runs import Kind
 
 
-def counted(rules: Rules, texts: tuple[str, ...], lengths: tuple[int, int | None], *, escape: str = "") -> str:
-    """Characters that hold none of these texts, not more than a number of them. The least number is counted by states, the most
-    by a budget: states for it would take seconds to prepare, while a budget costs a millisecond for each token."""
-    least, most = lengths
-    plain = characters(without(PLAIN if escape else ANY.ranges, _ranges(sorted(telling(texts)))))
-    one = f"({plain} | {quoted(chr(92))} {escape})" if escape else plain
-    if most is not None and most <= (MOST_COUNTED_IN_JSON if escape else MOST_COUNTED):
-        return repeated(plain, least, most)
-    first = repeated(one, least, least)
-    if most is None:
-        return row((first, avoiding(rules, texts, end=NOTHING, escape=escape)))
-    return row((first, rules.named("text", f"{one}*", option=f"[max_chars={max(0, most - least)}]")))
+def free_of(texts: tuple[str, ...], *, escape: str = "") -> Kind:
+    """Characters of which none of these texts can be written."""
+    return Kind(without(PLAIN if escape else ANY.ranges, _ranges(sorted(telling(texts)))), escape)
+
+
+def unlike_first(texts: tuple[str, ...]) -> Ranges:
+    """Characters behind which none of these texts has begun."""
+    return without(ANY.ranges, _ranges(sorted({*telling(texts), *(text[0] for text in texts)})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +42,12 @@ def unlike(rules: Rules, names: list[str], alphabet: Alphabet, *, end: str) -> s
 
 
 def telling(texts: tuple[str, ...]) -> frozenset[str]:
-    """Few characters of which every text holds one: without them none of the texts can be written."""
+    """Few characters of which every text holds one: without them none of the texts can be written. Letters where it must be."""
     found: set[str] = set()
     left = [text for text in texts if text]
     while left:
         candidates = dict.fromkeys(character for text in left for character in text)
-        best = max(candidates, key=lambda each: (sum(each in text for text in left), not each.isspace(), not each.isalnum()))
+        best = max(candidates, key=lambda each: (not (each.isspace() or each.isalnum()), sum(each in text for text in left)))
         found.add(best)
         left = [text for text in left if best not in text]
     return frozenset(found)

@@ -1,9 +1,9 @@
-"""The pieces of EBNF, as xgrammar reads it: literals, classes, expressions for regular expressions."""
+"""The pieces of EBNF, as xgrammar reads it: literals, classes, rows, choices, repetitions."""
 
 import json
 from collections.abc import Iterable
 
-from .regexes import ANY, CONTROLS, Chars, Choice, Ranges, Regex, Repeated, Row, without
+from .regexes import ANY, CONTROLS, Ranges, without
 
 NOTHING = '""'
 PLAIN = without(ANY.ranges, (CONTROLS, (34, 34), (92, 92)))
@@ -51,32 +51,3 @@ def _character(code: int) -> str:
     if chr(code).isascii() and chr(code).isalnum():
         return chr(code)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
-def expression(node: Regex) -> str:
-    """A regular expression in EBNF, as one term."""
-    match node:
-        case Chars(ranges):
-            return characters(ranges)
-        case Row(parts):
-            joined = list(_joined(parts))
-            return joined[0] if len(joined) == 1 else f"({row(joined)})"
-        case Choice(ways):
-            return choice(map(expression, ways))
-        case Repeated(part, least, most):
-            return repeated(expression(part), least, most)
-
-
-def _joined(parts: tuple[Regex, ...]) -> Iterable[str]:
-    """The parts of a row, with neighbouring single characters as one literal."""
-    text = ""
-    for part in parts:
-        if isinstance(part, Chars) and len(part.ranges) == 1 and part.ranges[0][0] == part.ranges[0][1]:
-            text += chr(part.ranges[0][0])
-            continue
-        if text:
-            yield quoted(text)
-            text = ""
-        yield expression(part)
-    if text or not parts:
-        yield quoted(text)

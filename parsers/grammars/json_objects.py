@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .avoiding import Alphabet, unlike
-from .ebnf_text import NOTHING, expression, quoted, repeated, row
+from .ebnf_text import NOTHING, quoted, repeated, row
+from .expressions import expression
 from .merging import NOTES, Never, Path, dumped
 from .regexes import Regex, UnreadableRegex, in_json, whole
 
@@ -128,7 +129,7 @@ class Objects:
         return self._json.rules.named("other", " | ".join(ways)) if ways else None
 
     def _pattern_member(self, key: Regex, value: str) -> str:
-        return row((quoted('"'), expression(key), quoted('": '), value))
+        return row((quoted('"'), expression(self._json.rules, key), quoted('": '), value))
 
     # ---- how many
     def _counts(self, node: Mapping[str, Any], members: list[Member], other: str | None, path: Path) -> tuple[int, int | None]:

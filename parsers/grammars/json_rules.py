@@ -11,7 +11,8 @@ from typing import Any
 
 from ..errors import ConstraintError
 from ..schema import resolve
-from .ebnf_text import NOTHING, choice, expression, quoted, repeated, row
+from .ebnf_text import NOTHING, choice, quoted, repeated, row
+from .expressions import expression
 from .finite import finite
 from .json_objects import Objects
 from .json_strings import Strings
@@ -103,7 +104,7 @@ class JsonRules:
 
     def number(self, pattern: str) -> str:
         """A number of an expression."""
-        return self.rules.named("number", expression(exact(pattern)))
+        return self.rules.named("number", expression(self.rules, exact(pattern)))
 
     def leave(self, path: Path, keywords: Iterable[str]) -> None:
         """Note what is left to the check."""

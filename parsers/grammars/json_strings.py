@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .avoiding import MOST_LEAST, avoiding, counted, telling
-from .ebnf_text import PLAIN, characters, expression, quoted, row
+from .avoiding import avoiding, free_of, telling
+from .ebnf_text import PLAIN, characters, quoted, row
+from .expressions import expression
 from .formats import FORMATS, UNSAID
 from .regexes import Regex, Repeated, Row, UnreadableRegex, exact, in_json, narrowed, whole, width, without
 from .rules import Rules
+from .runs import MOST, run, run_before
 
 ESCAPE = '(["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})'
+ALONE = '(["\\\\/bfnrt] | "u" ([0-9a-cA-Ce-fE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}))'
+"""Escapes of whole characters: two escaped halves of one would be counted as two."""
 STRING_RULES = ("pattern", "format", "minLength", "maxLength")
 
 
@@ -18,7 +22,8 @@ def text_rules(schema: Mapping[str, Any]) -> tuple[Regex | None, tuple[int, int 
     low, high = _count(schema.get("minLength")) or 0, _count(schema.get("maxLength"))
     said, left = _expression(schema)
     if said is None:
-        return None, (low, high), left
+        left += [key for key, count in (("minLength", low), ("maxLength", high)) if count is not None and count > MOST]
+        return None, (low if low <= MOST else 0, high if high is None or high <= MOST else None), left
     fitting = fitted(said, low, high)
     if fitting is None:
         left += [key for key in ("minLength", "maxLength") if key in schema]
@@ -76,8 +81,7 @@ class Strings:
     def any(self) -> str:
         """Any string."""
         if not self._any:
-            inside = avoiding(self._rules, self._excludes, end=quoted('"'), escape=ESCAPE)
-            self._any = self._rules.named("string", row((quoted('"'), inside)))
+            self._any = self._rules.named("string", row((quoted('"'), self._rest())))
         return self._any
 
     def key(self) -> str:
@@ -89,13 +93,21 @@ class Strings:
         said, (low, high), left = text_rules(schema)
         if said is not None:
             try:
-                inside = expression(in_json(narrowed(said, self._banned)))
+                inside = expression(self._rules, in_json(narrowed(said, self._banned)))
                 return self._rules.named("string", row((quoted('"'), inside, quoted('"')))), left
             except UnreadableRegex:
                 return self.any(), [key for key in STRING_RULES if key in schema]
         if not low and high is None:
             return self.any(), left
-        if low > MOST_LEAST:
-            low, left = 0, [*left, "minLength"]
-        inside = counted(self._rules, self._excludes, (low, high), escape=ESCAPE)
-        return self._rules.named("string", row((quoted('"'), inside, quoted('"')))), left
+        return self._rules.named("string", row((quoted('"'), self._counted(low, high)))), left
+
+    def _counted(self, low: int, high: int | None) -> str:
+        """So many characters, and the quote behind them."""
+        kind = free_of(self._excludes, escape=ALONE)
+        if high is None:
+            return run_before(self._rules, kind, low, self._rest())
+        return row((run(self._rules, kind, low, high), quoted('"')))
+
+    def _rest(self) -> str:
+        """Any characters, and the quote behind them."""
+        return avoiding(self._rules, self._excludes, end=quoted('"'), escape=ESCAPE)

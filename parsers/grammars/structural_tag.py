@@ -8,12 +8,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from .avoiding import MOST_LEAST, Alphabet, counted, telling, unlike
-from .ebnf_text import NOTHING, choice, expression, quoted, repeated, row
+from .avoiding import Alphabet, free_of, telling, unlike, unlike_first
+from .ebnf_text import NOTHING, characters, choice, quoted, repeated, row
+from .expressions import expression
 from .json_rules import JsonRules
 from .json_strings import text_rules
 from .regexes import CLASSES, exact, narrowed, without
 from .rules import Rules
+from .runs import run, run_before
 from .shapes import All, Const, Json, Key, Maybe, OneOf, Pattern, Several, Shape, Text, Thought, Watched, all_of
 
 Tag = dict[str, Any]
@@ -57,7 +59,7 @@ class _Writer:
             case Const(text):
                 return quoted(text)
             case Pattern(regex):
-                return self._rules.named("pattern", expression(exact(regex)))
+                return self._rules.named("pattern", expression(self._rules, exact(regex)))
             case Key(taken):
                 letters = without(CLASSES["w"], CLASSES["d"])
                 return unlike(self._rules, list(taken), Alphabet(letters, CLASSES["w"]), end=NOTHING)
@@ -109,12 +111,20 @@ class _Writer:
         """Free text. Of what a schema says about it, an expression comes first, then its length."""
         said, (low, high), _ = text_rules(shape.schema or {})
         if said is not None:
-            return self._rules.named("text", expression(narrowed(said, telling(shape.excludes))))
-        if not low and high is None:
-            excludes = "".join(f"{quoted(text)}, " for text in shape.excludes)
-            dispatch = f"TagDispatch(loop_after_dispatch=false, excludes=({excludes}))"
-            return self._rules.named("text", dispatch if excludes else "[^]*")
-        return counted(self._rules, shape.excludes, (min(low, MOST_LEAST), high))
+            return self._rules.named("text", expression(self._rules, narrowed(said, telling(shape.excludes))))
+        if high is not None:
+            return run(self._rules, free_of(shape.excludes), low, high)
+        free = self._free(shape.excludes)
+        if not low:
+            return free
+        last = characters(unlike_first(shape.excludes))  # the free text behind it does not know what stood before
+        return run_before(self._rules, free_of(shape.excludes), low - 1, row((last, free)))
+
+    def _free(self, texts: tuple[str, ...]) -> str:
+        """Text that holds none of these."""
+        excludes = "".join(f"{quoted(text)}, " for text in texts)
+        dispatch = f"TagDispatch(loop_after_dispatch=false, excludes=({excludes}))"
+        return self._rules.named("text", dispatch if excludes else "[^]*")
 
 
 def _thought(shape: Thought) -> Shape:

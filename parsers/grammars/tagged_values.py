@@ -13,7 +13,7 @@ from .shapes import Const, Json, Key, Maybe, Several, Shape, Text, all_of, one_o
 from .tree import first_texts
 
 STRING_RULES = ("pattern", "format", "minLength", "maxLength")
-CDATA = "<![CDATA["
+CDATA, SECTION_END = "<![CDATA[", "]]>"
 UNUSUAL = re.compile(r"[^\x00-\x7f]\w+")
 TEXTLESS = frozenset({"integer", "number", "boolean", "null"})
 CUT = 2
@@ -101,8 +101,8 @@ class _Writer:
         if not self._marked:
             anything = Text(self._enders)
             value = anything if anything in texts else one_of(*texts, *(value for _, value in values))
-            section = [all_of(Const(CDATA), Text(("]]>",)), Const("]]>"))] if self._leaf.cdata and texts else []
-            return self._between(key, "", one_of(value, *section))
+            sections = one_of(*map(_in_section, texts)) if self._leaf.cdata and texts else value
+            return self._between(key, "", one_of(value, sections))
         marks: dict[str, list[Shape]] = {"string" if self._says_type else "true": texts}
         for kind, value in values:
             marks.setdefault(kind if self._says_type else "false", []).append(value)
@@ -154,6 +154,12 @@ class _Writer:
                 name = "number" if kinds[0] == "integer" else kinds[0]
                 part = part_schema(typed, self._root)
                 yield name, Json(part, _inside_json(self._enders, part))
+
+
+def _in_section(text: Shape) -> Shape:
+    """A text in a section, where nothing but the end of one is kept out."""
+    inside = Text((SECTION_END,), text.schema) if isinstance(text, Text) else text
+    return all_of(Const(CDATA), inside, Const(SECTION_END))
 
 
 def _type_name(value: Any) -> str:

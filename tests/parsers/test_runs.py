@@ -1,0 +1,67 @@
+"""Texts of a bounded length: decoders count them as a validator does, and prepare few states for them."""
+
+import json
+import re
+
+import jsonschema_rs
+import pytest
+
+import parsers
+from parsers.description import ElementArguments, QuotedArguments, TaggedArguments
+from parsers.grammars import json_tag
+from parsers.grammars.tree import walk
+from tests.support.decoders import refusal
+
+UNQUOTED = [
+    name
+    for name in parsers.names()
+    if any(isinstance(node, TaggedArguments | QuotedArguments | ElementArguments) for node in walk(parsers.get(name).turn))
+]
+LENGTHS = [{"minLength": 1}, {"minLength": 9}, {"maxLength": 3}, {"maxLength": 40}, {"minLength": 140, "maxLength": 150}]
+TEXTS = ["", "a", "été", "a b\nc", "x" * 9, "日" * 40, "y" * 41, "a\nb" * 48, "z" * 150, "z" * 151]
+
+
+def tool_for(said):
+    schema = {"type": "object", "properties": {"a": {"type": "string", **said}}, "required": ["a"], "additionalProperties": False}
+    return parsers.Tool("note", parameters=schema)
+
+
+@pytest.mark.parametrize("name", UNQUOTED)
+@pytest.mark.parametrize("said", LENGTHS, ids=str)
+def test_texts_without_quotes_are_counted(name, said):
+    fmt, tool = parsers.get(name), tool_for(said)
+    tag = parsers.constraint(fmt, [tool], "required")
+    validator = jsonschema_rs.validator_for(dict(tool.parameters))
+    for text in TEXTS:
+        arguments = {"a": text}
+        try:
+            turn = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", json.dumps(arguments)),)))
+        except parsers.UnwritableError:
+            continue
+        assert (refusal(tag, turn) is None) == validator.is_valid(arguments), text
+
+
+def test_what_ends_a_text_is_not_begun_by_what_is_counted():
+    fmt = parsers.get("qwen3_coder")
+    turn = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", '{"a": "VALUE"}'),)))
+    for least in (1, 2, 7):
+        tag = parsers.constraint(fmt, [tool_for({"minLength": least})], "required")
+        for inside, allowed in (("wxyz\nv and more", True), ("x" * (least - 1) + "\n<parameter=b>", False)):
+            assert (refusal(tag, turn.replace("VALUE", inside)) is None) is allowed, inside
+
+
+def test_escaped_halves_of_a_character_are_not_counted_as_two():
+    tag = json_tag({"type": "string", "minLength": 2, "maxLength": 9})
+    assert refusal(tag, r'"\ud83d\ude00"') is not None
+    assert refusal(tag, r'"\u00e9\n"') is None
+
+
+def reading_rules(schema):
+    grammar = json_tag(schema)["format"]["grammar"]
+    return len([line for line in grammar.splitlines() if re.search(r"(?<!\\)\[(?!\^\\u0000)", line)])
+
+
+@pytest.mark.parametrize("said", [{}, {"minLength": 200}, {"pattern": "^.*$"}])
+def test_longer_texts_need_no_more_rules_that_read_characters(said):
+    schema = {"type": "string", **said}
+    assert reading_rules({**schema, "maxLength": 4000}) == reading_rules({**schema, "maxLength": 400}) < 12
