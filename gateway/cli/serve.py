@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from . import USAGE, Failure
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
+MOST_FILES = 65_536
+"""Sockets and files that may be open at once, where the system lets a process have so many."""
 YOUNG_OBJECTS = 10_000
 """Objects made and not yet freed before the collector looks at them; requests leave hardly any cycles."""
 
@@ -44,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
         settings = read_settings(options)
         if not (settings.auth.on or options.insecure):
             _check_nobody_else_can_connect(settings.server.host)
+        _raise_limit_of_files()
         listener = _listener(settings.server.host, settings.server.port)
         with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
             return runner.run(_serve(settings, listener))
@@ -71,6 +75,19 @@ def _check_nobody_else_can_connect(host: str) -> None:
             "`toolwire keys create NAME`, or add --insecure to serve everybody who can connect",
             code=USAGE,
         )
+
+
+def _raise_limit_of_files() -> None:
+    """A stream takes two sockets. Systems give 1,024 files at first, and leave it to a process to ask for more."""
+    try:
+        import resource
+    except ImportError:  # not on Windows, which has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):  # macOS has a bound that it does not tell
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _listener(host: str, port: int) -> socket.socket:

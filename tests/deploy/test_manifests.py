@@ -28,6 +28,10 @@ def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
+def read_all(path: Path) -> list[Any]:
+    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
 def queries() -> list[tuple[str, str]]:
     """Every query of the alerts and the dashboard, with its place."""
     rules = [rule for group in read(DEPLOY / "prometheus" / "alerts.yml")["groups"] for rule in group["rules"]]
@@ -98,8 +102,54 @@ def test_alerts_say_what_to_look_at() -> None:
 def test_configurations_are_taken(path: Path) -> None:
     raw = read(path)
     raw.setdefault("store", {}).setdefault("url", "redis://redis:6379/0")  # both get it from their environment
-    settings = Settings.model_validate(raw)
-    assert settings.server.host == "0.0.0.0"
+    Settings.model_validate(raw)
+
+
+def test_a_gateway_listens_for_others_in_containers_only() -> None:
+    """There something else decides who can connect."""
+    assert Settings.model_validate(read(DEPLOY / "toolwire.vllm.yaml")).server.host == "127.0.0.1", "also used by the unit"
+    assert "TOOLWIRE_SERVER__HOST=0.0.0.0" in (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert read(BASE / "toolwire.yaml")["server"]["host"] == "0.0.0.0"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        read(ROOT / "docker-compose.yml")["services"]["redis"]["command"],
+        read_all(DEPLOY / "kubernetes/example/redis.yaml")[0]["spec"]["template"]["spec"]["containers"][0]["args"],
+    ],
+    ids=["compose", "kubernetes"],
+)
+def test_redis_keeps_what_it_is_told(command: list[str]) -> None:
+    options = dict(zip(command[1::2], command[2::2], strict=True))
+    assert options["--appendonly"] == "yes"
+    assert options["--maxmemory-policy"] == "noeviction"
+
+
+def test_what_runs_in_a_pod_by_hand_finds_the_configuration() -> None:
+    """`kubectl exec deploy/toolwire -- toolwire keys create NAME`."""
+    pod = read(BASE / "deployment.yaml")["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    named = {one["name"]: one.get("value") for one in container["env"]}["TOOLWIRE_CONFIG"]
+    mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+    assert named == f"{mounts['configuration']}/toolwire.yaml"
+
+
+def test_how_many_gateways_there_are_only_the_autoscaler_says() -> None:
+    assert "replicas" not in read(BASE / "deployment.yaml")["spec"]
+    assert read(BASE / "autoscaler.yaml")["spec"]["minReplicas"] >= 2
+
+
+def test_engines_and_redis_take_connections_of_gateways_only() -> None:
+    (gateways,) = [
+        one["from"][0]["podSelector"] for one in read_all(DEPLOY / "kubernetes/example/network.yaml")[0]["spec"]["ingress"]
+    ]
+    assert gateways["matchLabels"] == read(BASE / "deployment.yaml")["spec"]["template"]["metadata"]["labels"]
+    closed = {
+        policy["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/name"]
+        for policy in read_all(DEPLOY / "kubernetes/example/network.yaml")
+    }
+    assert closed == {"vllm", "redis"}
 
 
 def test_every_model_of_the_cluster_has_a_replica_that_is_there() -> None:

@@ -73,6 +73,22 @@ def test_serve_prints_what_it_serves_answers_and_stops(config: Path, number: sig
     assert line["request_id"] == answer.headers["x-request-id"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="only Linux tells what another process may have open")
+def test_more_connections_are_taken_than_the_system_gives_at_first(config: Path) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        with running("--config", str(config)) as (process, _):
+            told = Path(f"/proc/{process.pid}/limits").read_text(encoding="utf-8")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    found = re.search(r"Max open files +(\S+)", told)
+    assert found is not None
+    assert int(found[1]) == min(hard, 65_536)
+
+
 def test_a_stream_leaves_piece_by_piece(tmp_path: Path) -> None:
     """Small writes must not wait until the client's system has acknowledged the one before, some 40 ms later."""
     model = replay_model(tmp_path, [{"match": None, "pieces": ["word "] * 20, "delay_ms": 10}])
