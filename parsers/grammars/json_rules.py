@@ -19,6 +19,7 @@ from .json_strings import Strings
 from .merging import DEFINITIONS, KEYWORDS, NOTES, Merger, Never, Path, dumped, kind_of, listed, types_of
 from .numbers import NUMBER, NoNumber, number_pattern
 from .regexes import exact
+from .residues import multiple_of
 from .rules import Rules
 
 MOST_ITEMS = 500
@@ -170,9 +171,12 @@ class JsonRules:
             pattern, held = number_pattern(node, integer=kind == "integer")
         except NoNumber as problem:
             raise Never(str(problem), path) from None
-        if not held:
+        if held:
+            return self.number(pattern)
+        multiple = multiple_of(self.rules, node, integer=kind == "integer")
+        if multiple is None:
             self.left.append((*path, "multipleOf"))
-        return self.number(pattern)
+        return multiple or self.number(pattern)
 
     # ---- arrays
     def _array(self, node: Mapping[str, Any], path: Path) -> str:

@@ -11,9 +11,17 @@ from .multiples import multiples
 __all__ = ["NUMBER", "NoNumber", "number_pattern"]
 
 
+Limits = tuple[Limit, Limit]
+
+
+def limits(schema: Mapping[str, Any]) -> Limits:
+    """The bounds that a schema sets."""
+    return _limit(schema, "minimum", "exclusiveMinimum", max), _limit(schema, "maximum", "exclusiveMaximum", min)
+
+
 def number_pattern(schema: Mapping[str, Any], *, integer: bool) -> tuple[str, bool]:
     """An expression for the numbers of a schema, and whether it holds `multipleOf` too. NoNumber when there is none."""
-    low, high = _limit(schema, "minimum", "exclusiveMinimum", max), _limit(schema, "maximum", "exclusiveMaximum", min)
+    low, high = limits(schema)
     step = schema.get("multipleOf")
     if isinstance(step, int | float) and step > 0:
         found = multiples(Decimal(repr(step)), low, high, integer=integer)
@@ -21,7 +29,8 @@ def number_pattern(schema: Mapping[str, Any], *, integer: bool) -> tuple[str, bo
             return found, True
     held = not _is_number(step)
     if integer:
-        return integers(_whole_low(low), _whole_high(high)), held
+        least, most = whole_limits((low, high))
+        return integers(-LARGEST if least is None else least, LARGEST if most is None else most), held
     return decimals(low, high), held
 
 
@@ -42,17 +51,14 @@ def _limit(schema: Mapping[str, Any], inclusive: str, exclusive: str, stricter: 
     return edge, any(excluded for value, excluded in found if value == edge)
 
 
-def _whole_low(limit: Limit) -> int:
-    if limit is None:
-        return -LARGEST
-    value, excluded = limit
-    least = int(value.to_integral_value(rounding="ROUND_CEILING"))
-    return least + 1 if excluded and least == value else least
+def whole_limits(both: Limits) -> tuple[int | None, int | None]:
+    """The least and the most integer between two bounds; None where there is no bound."""
+    low, high = both
+    least = None if low is None else _rounded(low, "ROUND_CEILING", 1)
+    return least, None if high is None else _rounded(high, "ROUND_FLOOR", -1)
 
 
-def _whole_high(limit: Limit) -> int:
-    if limit is None:
-        return LARGEST
+def _rounded(limit: tuple[Decimal, bool], rounding: str, inwards: int) -> int:
     value, excluded = limit
-    most = int(value.to_integral_value(rounding="ROUND_FLOOR"))
-    return most - 1 if excluded and most == value else most
+    whole = int(value.to_integral_value(rounding=rounding))
+    return whole + inwards if excluded and whole == value else whole
