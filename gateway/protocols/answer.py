@@ -14,16 +14,18 @@ log = logging.getLogger(__name__)
 
 
 class Answer:
-    """The way to one client; `started` once a status has been sent, after which no other can be. `direct`: writes a piece of the
-    body past everything in between, where the server has such a way."""
+    """The way to one client; `started` once a status has been sent, after which no other can be, `ended` once all has. `direct`:
+    writes a piece of the body past everything in between, where the server has such a way."""
 
     def __init__(self, send: Send, direct: DirectWrite | None = None) -> None:
         self._send = send
         self.direct = direct
         self.started = False
+        self.ended = False
 
     async def __call__(self, message: Message) -> None:
         self.started = True
+        self.ended = message["type"] == "http.response.body" and not message.get("more_body", False)
         await self._send(message)
 
 

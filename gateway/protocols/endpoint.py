@@ -38,7 +38,7 @@ class Exchange(ABC, Generic[Asked]):
         try:
             self._check_method(scope)
             asked = await self.ask(scope, receive)
-            await while_connected(receive, self.respond(asked, answer))
+            await while_connected(receive, answer, self.respond(asked, answer))
         except ClientGone:
             return
         except Exception as error:

@@ -1,10 +1,10 @@
 """What every streaming protocol shares: frames, how they are sent, keep-alive, and the watch on the client."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from gateway.chat.events import Batch, Usage
 from gateway.chat.flow import Take, Wait
@@ -49,21 +49,31 @@ class Encoder(Protocol):
     def failure(self, error: GatewayError) -> bytes: ...
 
 
-async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which is cancelled at once when the client goes away; then ClientGone."""
-    job = asyncio.create_task(work)
-    watch = asyncio.create_task(_gone(receive))
+async def while_connected(receive: Receive, answer: Answer, work: Awaitable[T]) -> T:
+    """The result of `work`, which is cancelled at once when the client goes away before it has all of its answer; then
+    ClientGone. Work that is left to do after the answer is done."""
+    task = asyncio.current_task()
+    assert task is not None
+    gone = False
+
+    async def watch() -> None:
+        nonlocal gone
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        if not answer.ended:
+            gone = True
+            task.cancel()
+
+    watching = asyncio.create_task(watch())
     try:
-        await asyncio.wait((job, watch), return_when=asyncio.FIRST_COMPLETED)
-        finished = job.done()
+        return await work
+    except asyncio.CancelledError:
+        if not gone:
+            raise
+        task.uncancel()
+        raise ClientGone from None
     finally:
-        # Also when this task itself is cancelled: the engine must have been told before anything else goes on.
-        job.cancel()
-        watch.cancel()
-        await asyncio.wait((job, watch))
-    if not finished and job.cancelled():
-        raise ClientGone
-    return job.result()
+        watching.cancel()
 
 
 async def stream(
@@ -97,11 +107,6 @@ async def _write_turn(turn: Running, encoder: Encoder, wire: "_Wire") -> bytes:
     except Exception as error:
         return encoder.failure(told(error))
     return encoder.closing(turn.usage)
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 class _Wire:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gateway.app import House
-from gateway.middleware.asgi import App
+from gateway.middleware.asgi import App, Receive
+from gateway.protocols.answer import Answer
 from gateway.protocols.body import ClientGone
 from gateway.protocols.chat_completions.routes import ChatCompletions
 from gateway.protocols.completions.routes import Completions
@@ -39,13 +40,18 @@ class Connection:
         self.sent.append(message)
 
 
+def connected(connection: Connection | None = None) -> tuple[Receive, Answer]:
+    connection = connection or Connection()
+    return connection.receive, Answer(connection.send)
+
+
 def test_the_result_of_the_work_is_returned() -> None:
     async def scenario() -> None:
         async def work() -> int:
             await asyncio.sleep(0)
             return 7
 
-        assert await while_connected(Connection().receive, work()) == 7
+        assert await while_connected(*connected(), work()) == 7
 
     asyncio.run(scenario())
 
@@ -56,7 +62,7 @@ def test_the_failure_of_the_work_is_raised() -> None:
             raise KeyError("x")
 
         with pytest.raises(KeyError):
-            await while_connected(Connection().receive, work())
+            await while_connected(*connected(), work())
 
     asyncio.run(scenario())
 
@@ -74,7 +80,7 @@ def test_work_is_unwound_before_anything_else_goes_on(who: str) -> None:
                 await asyncio.sleep(0.01)
                 unwound.append("done")
 
-        task = asyncio.create_task(while_connected(connection.receive, work()))
+        task = asyncio.create_task(while_connected(*connected(connection), work()))
         await asyncio.sleep(0.01)
         if who == "client":
             connection.gone.set()
@@ -83,6 +89,25 @@ def test_work_is_unwound_before_anything_else_goes_on(who: str) -> None:
         with pytest.raises(ClientGone if who == "client" else asyncio.CancelledError):
             await task
         assert unwound == ["done"]
+
+    asyncio.run(scenario())
+
+
+def test_what_is_left_to_do_after_the_answer_is_done() -> None:
+    """Servers say that the client is gone once they have sent everything."""
+
+    async def scenario() -> None:
+        connection = Connection()
+        receive, answer = connected(connection)
+
+        async def work() -> str:
+            await answer({"type": "http.response.start", "status": 200, "headers": []})
+            await answer({"type": "http.response.body", "body": b"x"})
+            connection.gone.set()
+            await asyncio.sleep(0.05)
+            return "accounted for"
+
+        assert await while_connected(receive, answer, work()) == "accounted for"
 
     asyncio.run(scenario())
 
