@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.deploy.test_guide import blocks
 from tests.support.server import STARTING, wait_for
 
 pytestmark = pytest.mark.deploy
@@ -44,6 +45,28 @@ def test_without_a_profile_compose_starts_the_engine_and_the_gateway() -> None:
     assert set(run(TOOLS / "docker-compose", "config", "--services").split()) == {"vllm", "gateway"}
 
 
+def test_compose_takes_the_override_of_the_guide(tmp_path: Path) -> None:
+    (text,) = blocks("services:\n  gateway:")
+    override = tmp_path / "override.yml"
+    override.write_text(text, encoding="utf-8")
+    told = run(TOOLS / "docker-compose", "-f", "docker-compose.yml", "-f", override, "config", "--format", "json")
+    gateway = json.loads(told)["services"]["gateway"]
+    assert gateway["command"] == ["toolwire", "serve"], "without --insecure"
+    assert gateway["environment"]["TOOLWIRE_CONFIG"], "what was there stays"
+    assert [(port.get("host_ip"), port["published"]) for port in gateway["ports"]] == [(None, "8000")]
+    mounted = {volume["target"] for volume in gateway["volumes"]}
+    assert str(Path(gateway["environment"]["TOOLWIRE_AUTH__KEYS_FILE"]).parent) in mounted
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd reads its own units")
+def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+    unit = tmp_path / "toolwire.service"
+    text = (ROOT / "deploy" / "toolwire.service").read_text(encoding="utf-8")
+    unit.write_text(text.replace("/opt/toolwire/bin/toolwire", sys.executable), encoding="utf-8")
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert [line for line in done.stderr.splitlines() if "toolwire.service" in line] == []
+
+
 def test_kubernetes_takes_every_resource(tmp_path: Path) -> None:
     resources = tmp_path / "all.yaml"
     resources.write_text(_resources(), encoding="utf-8")
@@ -65,7 +88,7 @@ def _resources() -> str:
 @pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl puts the overlay together")
 def test_the_network_policy_lets_through_what_the_overlay_runs() -> None:
     resources = list(yaml.safe_load_all(_resources()))
-    policy = next(one for one in resources if one["kind"] == "NetworkPolicy")
+    policy = next(one for one in resources if one["kind"] == "NetworkPolicy" and one["metadata"]["name"] == "toolwire")
     allowed = [to["podSelector"]["matchLabels"] for rule in policy["spec"]["egress"] for to in rule.get("to", ())]
     for name in ("vllm", "redis"):
         pods = next(one for one in resources if one["kind"] == "StatefulSet" and one["metadata"]["name"] == name)
