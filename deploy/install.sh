@@ -5,7 +5,8 @@
 #   deploy/install.sh TARGET dependencies    only what it needs (they change less often: a layer of the image)
 #   deploy/install.sh TARGET package         only Toolwire itself
 #
-# PYTHON names the interpreter, 3.11 or later (default: python3).
+# PYTHON names the interpreter, 3.11 or later (default: python3). The user that Toolwire runs as must be able to run it: one in a home
+# folder, such as those of pyenv, is not for a service.
 set -eu
 cd "$(dirname "$0")/.."
 target=${1:?the folder of the virtual environment is missing: deploy/install.sh TARGET}
