@@ -7,8 +7,8 @@ from gateway.store import Standing, Verdict
 from .standing import duration
 
 
-def refusal(verdict: Verdict, key: ApiKey, *, claim: int = 1) -> LimitError:
-    """The error of a request that was not let in. `claim`: tokens that it might have taken."""
+def refusal(verdict: Verdict, key: ApiKey, *, claim: int | None = None) -> LimitError:
+    """The error of a request that was not let in. `claim`: tokens that it might have taken; None: it is not known yet."""
     met = verdict.met
     if met is not None and not met.wait:
         return _full(verdict, met, claim)
@@ -30,10 +30,11 @@ def refusal(verdict: Verdict, key: ApiKey, *, claim: int = 1) -> LimitError:
             return LimitError(message, retry_after=wait)
 
 
-def _full(verdict: Verdict, met: Standing, claim: int) -> LimitError:
+def _full(verdict: Verdict, met: Standing, claim: int | None) -> LimitError:
     """Running requests have reserved what this one needs: soon there may be room."""
     what = "tokens per minute (TPM)" if verdict.refused == "tokens" else f"tokens per {verdict.refused}"
-    left = f"Limit {met.limit}, Remaining {met.remaining} beside what running requests of this key may take, Requested {claim}"
+    left = f"Limit {met.limit}, Remaining {met.remaining} beside what running requests of this key may take"
+    left += "" if claim is None else f", Requested {claim}"
     wait = verdict.retry_after
     remedy = f"Please try again in {duration(wait)}, or ask for fewer tokens (max_tokens)."
     return TokenLimitError(f"Rate limit reached for {what}: {left}. {remedy}", retry_after=wait)
