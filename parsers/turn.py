@@ -6,6 +6,7 @@ may begin inside the thinking; its text waits until a marker, or the end, tells.
 *What it is not.* A turn whose calls are in another family's markers keeps them as text, and a notice names the format.
 """
 
+import re
 from functools import lru_cache
 
 from .automaton import reachable
@@ -47,12 +48,16 @@ class Parser(TurnParser):
 
 
 class _StartReader:
-    """Reads the beginning of a turn whose prompt nobody knows: text, until a marker tells whether it was thinking."""
+    """Reads the beginning of a turn whose prompt nobody knows: text, until a marker tells whether it was thinking.
 
-    __slots__ = ("_behind", "_closers", "_opener", "_others", "_parts", "_pattern", "_tail")
+    A marker that opens the thinking at the beginning of a turn only tells nothing behind other text.
+    """
+
+    __slots__ = ("_behind", "_blank", "_closers", "_first", "_opener", "_others", "_parts", "_pattern", "_tail")
 
     def __init__(self, turn: Node, behind: Reader) -> None:
-        self._opener, self._closers, self._others = _start_markers(turn)
+        self._opener, self._closers, self._others, self._first = _start_markers(turn)
+        self._blank = True
         self._pattern = boundary(in_order([*self._closers, *self._others]))
         self._behind = behind
         self._parts: list[str] = []
@@ -63,12 +68,20 @@ class _StartReader:
         parser.at = len(parser.buffer)
         self._parts.append(text)
         window = self._tail + text
-        match = self._pattern.search(window)
+        match = self._telling(window)
         if match is None or match.group(1) is None:
             self._tail = "" if match is None else window[match.start() :]
+            self._blank = self._blank and not window[: len(window) - len(self._tail)].strip()
             return False
         self._begin(parser, self._opener if match.group(1) in self._closers else "")
         return True
+
+    def _telling(self, window: str) -> re.Match[str] | None:
+        """The first marker that tells, or the beginning of one at the end."""
+        match = self._pattern.search(window)
+        while match is not None and match.group(1) in self._first and not (self._blank and not window[: match.start()].strip()):
+            match = self._pattern.search(window, match.end())
+        return match
 
     def finish(self, parser: TurnParser) -> bool:
         self._begin(parser, self._opener if self._ends_in_closer() else "")
@@ -86,9 +99,11 @@ class _StartReader:
 
 
 @lru_cache(maxsize=64)
-def _start_markers(turn: Node) -> tuple[str, frozenset[str], tuple[str, ...]]:
-    """The marker that opens the thinking, those that close it, and those that may stand first in a turn that does not think."""
+def _start_markers(turn: Node) -> tuple[str, frozenset[str], tuple[str, ...], frozenset[str]]:
+    """The marker that opens the thinking, those that close it, and those that may stand first in a turn that does not think;
+    of the last, those that open the thinking at the beginning of a turn only."""
     opener, closers = "", set[str]()
+    openers: set[str] = set()
     others: set[str] = set()
     in_content: set[str] = set()
     for position in reachable(compiled(turn)):
@@ -96,10 +111,11 @@ def _start_markers(turn: Node) -> tuple[str, frozenset[str], tuple[str, ...]]:
         if reasoning is not None and isinstance(reasoning.leaf, Text) and reasoning.leaf.channel == "reasoning":
             if isinstance(position.leaf, Marker) and position.leaf.texts()[0] in compiled(turn).markers:
                 opener = opener or position.leaf.text
-                others.update(position.leaf.texts())
+                openers.update(position.leaf.texts())
             closers.update(text for text, target in reasoning.markers.items() if target.text is not None)
         elif isinstance(position.leaf, Text) and position.leaf.channel == "content":
             in_content.update(position.markers)
             others.update(text for text, target in position.markers.items() if target.text is None)
     closers -= in_content
-    return opener, frozenset(closers), tuple(sorted(others - closers))
+    others |= openers
+    return opener, frozenset(closers), tuple(sorted(others - closers)), frozenset(openers - in_content - closers)

@@ -20,6 +20,7 @@ FORMAT = Format(
     aliases=("ernie", "ernie4_5"),
     models="ERNIE 4.5 (thinking)",
     stop=("</s>", "</response>"),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", interruptible=True),
         unwritten(marker("<response>")),

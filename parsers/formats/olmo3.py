@@ -15,6 +15,7 @@ FORMAT = Format(
     aliases=("olmo",),
     models="OLMo 3 Instruct and Think",
     stop=("<|im_end|>", "<|endoftext|>"),
+    thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>"),
         interleaved(

@@ -16,7 +16,8 @@ from ..message import Tools
 from ..readers import Reader, reader_of
 from ..readers.boundary import space_end
 from ..readers.frame import FrameReader
-from ..readers.text import Channel, TextReader
+from ..readers.strays import Channel
+from ..readers.text import TextReader
 from .calls import Calls
 from .drafts import Drafts
 from .ending import breaks_draft, end_turn
@@ -154,6 +155,7 @@ class Parser:
         assert home is not None  # every format begins with text
         literal = 0
         marked = self.calls.open or self.framing.holds_marker()
+        self.framing.returned = self.framing.returned or marked
         if self.calls.open:
             self.close_call(complete=False)
         elif self.framing.held:
@@ -201,6 +203,13 @@ class Parser:
         if slip or twice:
             self.notice("repaired", slip or "a marker written twice")
         self.reader = self._reader_behind(position)
+
+    def pass_marker(self, target: Position, end: int) -> None:
+        """The marker of `target` stands here, up to `end`. A call that it leaves ends before it: the marker is not the call's."""
+        if self._leave_call(target):
+            self.hold()
+            self.skip(end)
+            self.go(target)
 
     def enter(self, position: Position) -> None:
         """The region of `position` begins here."""

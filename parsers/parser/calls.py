@@ -84,6 +84,7 @@ class Calls:
         """The open call is over."""
         if not self.muted:
             self._output.events.append(ToolCallEnd(self.index, complete, self.id))
+            self._output.behind_call = True
             self.completed += complete
             self.truncated = self.truncated or not complete
         self.open = self.muted = False

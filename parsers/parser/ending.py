@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ..automaton import SHORTEST_TAG
+from ..description import Marker
 from ..events import Finish
 
 if TYPE_CHECKING:
@@ -28,7 +30,16 @@ def end_turn(parser: "Parser", *, may_end: bool) -> None:
         parser.give_back()
     elif framing.held and not (whole and calls.name is None):
         parser.notice("truncated", "the turn ended before a call's name and arguments were there")
-        parser.give_back()
+        if not _is_lone_marker(parser):
+            parser.give_back()
     parser.drafts.believe()
     output.events += parser.closing_notices()
     output.events.append(Finish(calls.finish_reason(parser.reason)))
+
+
+def _is_lone_marker(parser: "Parser") -> bool:
+    """Whether all that is held is one marker behind a call, or the only thing in the turn: models begin a call and stop."""
+    leaf, held = parser.position.leaf, "".join(parser.framing.held or ()).strip()
+    if parser.calls.tools == {} or not isinstance(leaf, Marker) or len(held) < SHORTEST_TAG:
+        return False
+    return held in leaf.texts() and (parser.output.behind_call or not parser.output.wrote_content)

@@ -4,13 +4,15 @@
 class Framing:
     """Holds what is skipped from the first marker of a call until the call is certain."""
 
-    __slots__ = ("behind_muted", "held", "seen")
+    __slots__ = ("behind_muted", "held", "returned", "seen")
 
     def __init__(self) -> None:
         self.held: list[str] | None = None
         """None: what is skipped is framing for certain."""
         self.behind_muted = False
         """A call that is text has just ended: a closer that follows is text as well."""
+        self.returned = False
+        """What seemed to be a call of this turn was text: so are the closers that belong to it."""
         self.seen = False
         """Some framing has been read in this turn."""
 
@@ -31,6 +33,7 @@ class Framing:
     def take(self) -> str:
         """It was none: the text that was held."""
         held, self.held = "".join(self.held or ()), None
+        self.returned = True
         return held
 
     def holds_marker(self) -> bool:

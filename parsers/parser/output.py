@@ -1,13 +1,13 @@
 """What a turn has given so far: its events in their order, and its content."""
 
 from ..events import ContentDelta, Event, Notice, NoticeKind, ReasoningDelta
-from ..readers.text import Channel
+from ..readers.strays import Channel
 
 
 class Output:
     """Collects events: ready to be given out, or, while they are a draft's, waiting for what becomes of it."""
 
-    __slots__ = ("_ready", "between", "content", "events", "lead", "wrote_content")
+    __slots__ = ("_ready", "behind_call", "between", "content", "events", "lead", "wrote_content")
 
     def __init__(self) -> None:
         self._ready: list[Event] = []
@@ -15,6 +15,8 @@ class Output:
         """Where events go now."""
         self.content: list[str] = []
         self.wrote_content = False
+        self.behind_call = False
+        """A call was the latest thing; no content stands behind it."""
         self.between: list[str] = []
         """White space behind content; it is content too once more follows."""
         self.lead = ""
@@ -29,6 +31,7 @@ class Output:
                 text = "".join(self.between) + text
                 self.between.clear()
             self.wrote_content = True
+            self.behind_call = False
             self.content.append(text)
             self.events.append(ContentDelta(text))
         else:

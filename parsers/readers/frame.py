@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ..automaton import Position
 from ..description import CallId, Format, JsonArguments, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
-from .text import cut_off, meaningless, skip_cut_off
+from .strays import meaningless
+from .text import cut_off, skip_cut_off
 from .values import unescaped
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 NAME_LIMIT = 256
 """Characters of a tool's or an argument's name; what is longer is no name."""
+
+
+_NAME_SIGN = re.compile(r"[\w.:-]")
 
 
 @lru_cache(maxsize=4096)
@@ -69,8 +73,26 @@ class FrameReader:
         match = boundary(_watched(self._position, _ends(parser.format))).match(parser.buffer, parser.at)
         if match is not None and match.group(1) is None:
             return False  # cut off: it may become a marker
+        again = match is not None and self._begins_again(parser, match.end())
+        if again is None:
+            return False
+        if again:
+            parser.notice("repaired", "the beginning of a call written twice")
+            parser.calls.name = None
         self._next(parser, match.group(1) if match is not None else None)
         return True
+
+    def _begins_again(self, parser: "Parser", end: int) -> bool | None:
+        """Whether the name of the call that has only begun stands behind this marker once more; None: it may."""
+        target = self._position.markers.get(parser.buffer[parser.at : end])
+        name = parser.calls.name
+        leaves = target is not None and self._position.scope and (target.scope != self._position.scope or target.opens_scope)
+        if not leaves or not name or parser.calls.open:
+            return False
+        rest = parser.buffer[end : end + len(name) + 1]
+        if len(rest) <= len(name) and name.startswith(rest) and not parser.reason:
+            return None
+        return rest[:-1] == name and _NAME_SIGN.match(rest[-1]) is None
 
     def finish(self, parser: "Parser") -> bool:
         if parser.skip_space():
@@ -91,9 +113,7 @@ class FrameReader:
             else:
                 parser.reject("literal_marker", f"what follows {_said(position)} is no call")
         elif target := position.markers.get(marker):
-            parser.hold()
-            parser.skip(parser.at + len(marker))
-            parser.go(target)
+            parser.pass_marker(target, parser.at + len(marker))
         elif region := position.openers.get(marker):
             parser.enter(region)
         elif marker in _behind_nothing(position):

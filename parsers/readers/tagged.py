@@ -93,8 +93,7 @@ class TaggedReader:
             return True
         if target.scope != self._position.scope:
             parser.notice("repaired", "a call without its closing marker")
-        parser.skip(parser.at + len(marker))
-        parser.go(target)
+        parser.pass_marker(target, parser.at + len(marker))
         return True
 
     def _header(self, parser: "Parser") -> bool:

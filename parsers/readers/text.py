@@ -8,18 +8,16 @@ only open the turn (`<think>`) is looked for until the first text.
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ..automaton import Position, compile_turn, reachable
-from ..description import Format, Marker, Node, Text
+from ..automaton import Position
+from ..description import Marker, Text
 from .boundary import boundary, in_order, whole
+from .strays import Channel, call_tokens, meaningless, strays
 
 if TYPE_CHECKING:
     from ..parser import Parser
 
-Channel = Literal["content", "reasoning"]
-SENTINELS = ("<bos>", "<eos>")
-"""Tokens that vocabularies put at the edges of texts. A turn is decoded with special tokens kept, so they can stand in it."""
 _PLAIN_TAG = re.compile(r"</?[a-z:]+>")
 """A marker that prose may speak of, such as `</think>`; one with other signs in it is a control token."""
 _BEGINNING = re.compile(r"<[|/]?[a-z:]*\Z|.{0,2}\Z")
@@ -41,26 +39,6 @@ def skip_cut_off(parser: "Parser") -> None:
     """The rest is the beginning of a control token: it says nothing."""
     parser.notice("truncated", "the turn ended inside a marker")
     parser.skip(len(parser.buffer))
-
-
-def meaningless(fmt: Format) -> tuple[str, ...]:
-    """Tokens that say nothing in a turn, wherever they stand."""
-    return (*SENTINELS, *fmt.foreign)
-
-
-@lru_cache(maxsize=256)
-def strays(turn: Node, channel: Channel) -> tuple[str, ...]:
-    """Reasoning markers with no meaning in a channel: a closer in content, a second opener in reasoning."""
-    texts: list[str] = []
-    for position in reachable(compile_turn(turn)):
-        reasoning = position.text
-        if reasoning is None or not (isinstance(reasoning.leaf, Text) and reasoning.leaf.channel == "reasoning"):
-            continue
-        if channel == "reasoning" and isinstance(position.leaf, Marker):
-            texts.extend(position.leaf.texts())
-        if channel == "content":
-            texts.extend(text for text, closer in reasoning.markers.items() if closer.text is not None)
-    return in_order(texts)
 
 
 @lru_cache(maxsize=4096)
@@ -167,7 +145,10 @@ class TextReader:
 
     # ---- markers
     def _compile(self, parser: "Parser") -> re.Pattern[str]:
-        others = (*parser.format.stop, *meaningless(parser.format), *strays(parser.format.turn, self.channel))
+        fmt = parser.format
+        others = (*fmt.stop, *meaningless(fmt), *strays(fmt.turn, self.channel))
+        if self.channel == "content":
+            others += (*call_tokens(fmt)[0], *call_tokens(fmt)[1])
         self._watched = self._table.watched(others, drafts=parser.drafts.left > 0)
         self._pattern = boundary(self._watched)
         return self._pattern
@@ -216,7 +197,12 @@ class TextReader:
 
     def _without_meaning(self, parser: "Parser", marker: str) -> None:
         """The end of the turn, or a reasoning marker that has no partner."""
-        drops = marker in meaningless(parser.format)
+        inner, closers = call_tokens(parser.format)
+        if marker in inner or (marker in closers and parser.framing.returned):
+            parser.framing.returned = True
+            self._as_text(parser, marker)
+            return
+        drops = marker in closers or marker in meaningless(parser.format)
         is_stop = drops or marker in parser.format.stop
         if not is_stop and parser.drafts.open is not None:
             parser.abandon_draft()

@@ -9,7 +9,7 @@ from typing import Any
 from ..message import Tool
 from ..schema import member_of, property_of, types_of
 from .json_value import JsonValue, State
-from .surrogates import encodable
+from .surrogates import encodable, is_encodable
 
 
 def allowed_types(tool: Tool | None, key: str) -> frozenset[str]:
@@ -47,7 +47,17 @@ def typed(text: str, types: frozenset[str]) -> str:
         found = reading(word, types)
         if found is not None:
             return found
-    return quoted(text)
+    inner = _inner(word) if "string" not in types else None
+    return quoted(text) if inner is None else typed(inner, types)
+
+
+def _inner(word: str) -> str | None:
+    """The text of a JSON string, where a value is one that should be none."""
+    try:
+        text = json.loads(word) if word[:1] == '"' else None
+    except ValueError:
+        return None
+    return text if isinstance(text, str) and is_encodable(text) and text[:1] != '"' else None
 
 
 def _null(word: str, types: frozenset[str]) -> str | None:

@@ -4,7 +4,7 @@ import parsers
 from parsers.automaton import reachable
 from parsers.description import Marker, Messages, Text
 from parsers.parser import compiled
-from parsers.readers.text import meaningless
+from parsers.readers.strays import meaningless
 from tests.support.turns import markers
 
 
