@@ -11,7 +11,6 @@ from parsers import ConstraintError, Format
 from parsers.description import ElementArguments, PythonCall, QuotedArguments, TaggedArguments
 from parsers.grammars import unenforced
 from parsers.grammars.lark_schema import is_held
-from parsers.grammars.tagged_values import json_with_text
 from parsers.grammars.tree import walk
 
 from .strict_repair import exclusive
@@ -21,6 +20,7 @@ UNREAD_BY_LLGUIDANCE = (
     "not if then else dependentRequired dependentSchemas dependencies contains minContains maxContains uniqueItems "
     "minProperties maxProperties propertyNames unevaluatedProperties unevaluatedItems"
 ).split()
+NOTHING_IF_FALSE = frozenset({"not", "if", "uniqueItems"})
 UNREAD_OUTSIDE_OF_JSON = frozenset("minProperties maxProperties patternProperties propertyNames".split())
 """What is not said of arguments that are written one by one."""
 UNREAD_IN_ELEMENTS = UNREAD_OUTSIDE_OF_JSON | frozenset(
@@ -32,8 +32,7 @@ MOST_NAMED = 4
 
 def places(schema: Mapping[str, Any], dialect: Dialect, fmt: Format) -> list[str]:
     """Where such keywords stand, as `properties.tags.uniqueItems`."""
-    cut = _may_be_cut(schema, fmt) if dialect == "lark" else ()
-    return list(dict.fromkeys((*answer_places(schema, dialect), *_unread_by_format(schema, fmt), *cut)))
+    return list(dict.fromkeys((*answer_places(schema, dialect), *_unread_by_format(schema, fmt))))
 
 
 def answer_places(schema: Mapping[str, Any], dialect: Dialect) -> list[str]:
@@ -59,12 +58,17 @@ def _unread_by_llguidance(schema: Mapping[str, Any]) -> list[str]:
 
 def _unread(node: Mapping[str, Any]) -> Iterator[str]:
     """The keywords that llguidance does not read, or reads as less than they say."""
-    yield from (keyword for keyword in UNREAD_BY_LLGUIDANCE if node.get(keyword) not in (None, False))
+    yield from (key for key in UNREAD_BY_LLGUIDANCE if key in node and not _says_nothing(key, node[key]))
     yield from (keyword for keyword, value in node.items() if not is_held(keyword, value))
     if "format" in node and "pattern" in node and node.get("type") != "string":
         yield "format"
     if "oneOf" in node and not (isinstance(node["oneOf"], list) and exclusive(node["oneOf"])):
         yield "oneOf"
+
+
+def _says_nothing(key: str, value: Any) -> bool:
+    """Whether a keyword of this value forbids nothing."""
+    return value is None or (value is False and key in NOTHING_IF_FALSE)
 
 
 def _unread_by_format(schema: Mapping[str, Any], fmt: Format) -> Iterator[str]:
@@ -76,15 +80,6 @@ def _unread_by_format(schema: Mapping[str, Any], fmt: Format) -> Iterator[str]:
                 yield from (".".join((*path, key)) for key in node if key in UNREAD_IN_ELEMENTS and _says(node, key))
     elif kinds:
         yield from (key for key in schema if key in UNREAD_OUTSIDE_OF_JSON)
-
-
-def _may_be_cut(schema: Mapping[str, Any], fmt: Format) -> Iterator[str]:
-    """The arguments between tags that llguidance may end too early: it writes their closing tag inside of JSON strings, too."""
-    if TaggedArguments in _kinds(fmt):
-        found = schema.get("properties")
-        for key, node in found.items() if isinstance(found, Mapping) else ():
-            if json_with_text(node, schema):
-                yield f"properties.{key}.type"
 
 
 def _says(node: Mapping[str, Any], key: str) -> bool:

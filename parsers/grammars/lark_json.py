@@ -1,11 +1,13 @@
-"""JSON for llguidance, written out down to its numbers: of its own schemas those have no end of digits and exponents, and integers
-are compared as doubles."""
+"""JSON for llguidance, written out down to its numbers. In its own schemas those have no end of digits and exponents, and it
+compares whole ones as doubles.
+"""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from ..schema import resolve
+from .lark_schema import LARGEST_EXACT
 from .merging import DEFINITIONS, NOTES, properties_of, types_of
 from .numbers import NoNumber, number_pattern
 from .python_values import listed
@@ -15,7 +17,6 @@ from .shapes import Const, Json, Pattern, Several, Shape, all_of, one_of
 DEEPEST = 6
 MOST_OPTIONAL = 8
 """Members that may all be missing: their commas are said for each beginning."""
-LARGEST_EXACT = 2**53 - 1
 _SAID = {
     "object": {"type", "properties", "required", "additionalProperties"},
     "array": {"type", "items"},
@@ -31,11 +32,13 @@ def json_shape(schema: Mapping[str, Any]) -> Shape:
 
 def _written(schema: Any, root: Mapping[str, Any], depth: int) -> Shape | None:
     """The shape; None where the schema holds no number that is to be written out, or cannot be written out."""
+    if not depth:
+        return None
     if depth < DEEPEST and isinstance(schema, Mapping) and "$ref" in schema:  # a rule of its own, which may mean itself
         meant = resolve(schema, root)
         return _written(meant, root, depth - 1) and Json(part_schema(schema, root))
     node = resolve(schema, root)
-    if not isinstance(node, Mapping) or not depth:
+    if not isinstance(node, Mapping):
         return None
     said = set(node) - NOTES - DEFINITIONS
     if said == {"anyOf"}:

@@ -22,7 +22,10 @@ LARGEST = 9 * 10**18 - 1024
 """The largest integer that is written where a schema sets no limit: the last double below the largest of 64 bits."""
 MOST = 1e15
 """The largest number that is written where a schema sets no limit, and where exponents cannot be bounded."""
+LARGEST_EXACT = 2**53 - 1
+"""Integers beyond it are compared as doubles."""
 _COUNTS = ("minItems", "maxItems")
+_LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _VALUES = ("const", "enum", "default", "examples")
 _MAPS = ("properties", "patternProperties", "$defs", "definitions")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -38,6 +41,8 @@ def is_held(key: str, value: Any) -> bool:
     """Whether llguidance can hold this keyword of a schema."""
     if key in _COUNTS:
         return not isinstance(value, int | float) or value <= MOST_ITEMS
+    if key in _LIMITS:
+        return not isinstance(value, int) or abs(value) <= LARGEST_EXACT
     if key == "pattern":
         return _is_plain(value)
     return not (key == "format" and isinstance(value, str) and value in UNSAID)

@@ -1,4 +1,4 @@
-"""Numbers for llguidance, written out wherever they stand: in schemas that mean themselves, and beyond what doubles hold exactly."""
+"""Numbers for llguidance, written out wherever they stand: in schemas that mean themselves, and beyond exact doubles."""
 
 import json
 
@@ -68,3 +68,15 @@ def test_integers_are_held_beyond_what_doubles_tell_apart(low, high):
     schema = {"type": "object", "properties": {"id": {"type": "integer", "minimum": low, "maximum": high}}, "required": ["id"]}
     for value in (low - 1, low, low + 1, high - 1, high, high + 1, high // 10 * 10 + 10, high // 1000 * 1000 + 1000):
         assert held(schema, {"id": value}) is (low <= value <= high), value
+
+
+def test_a_schema_that_means_itself_without_large_numbers_is_one_of_llguidance():
+    node = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    schema = {"type": "object", "properties": {"first": {"anyOf": [{"$ref": "#/$defs/node"}]}}, "$defs": {"node": node}}
+    assert held(schema, {"first": {"n": 1, "next": {"n": 2, "next": {"n": 3}}}})
+    assert not held(schema, {"first": {"n": 1, "next": {"n": "2"}}})
