@@ -62,10 +62,12 @@ def ask(gateway: Gateway, case: Case, keys: Mapping[str, str], path: str = "") -
     return CLIENT.request(case.method, gateway.url + (path or case.path), headers=headers, **sent)
 
 
-def answered(gateway: Gateway, name: str, keys: Mapping[str, str]) -> httpx.Response:
-    if name == "rate_limit":
-        ask(gateway, CASES[name], keys)
-    return ask(gateway, CASES[name], keys)
+def answered(gateway: Gateway, name: str, keys: Mapping[str, str], path: str = "") -> httpx.Response:
+    answer = ask(gateway, CASES[name], keys, path)
+    for _ in range(2):  # of three requests in a row, one is refused, even where a minute ends among them
+        if name == "rate_limit" and answer.is_success:
+            answer = ask(gateway, CASES[name], keys, path)
+    return answer
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -108,7 +110,7 @@ ELSEWHERE = {402: "nobody pays here", 500: "a fault of ours", 504: "see test_mes
 @pytest.mark.parametrize("name", ANTHROPIC)
 def test_the_same_errors_on_messages(gateway: Gateway, keys: dict[str, str], name: str) -> None:
     case, expected = CASES[name], ANTHROPIC[name]
-    answer = ask(gateway, case, keys, MESSAGES)
+    answer = answered(gateway, name, keys, MESSAGES)
     body = answer.json()
     assert body.keys() == {"type", "error", "request_id"}
     assert (answer.status_code, body["type"], body["error"]["type"]) == (expected[0], "error", expected[1])
