@@ -113,7 +113,7 @@ class Objects:
         place = (*path, "patternProperties")
         for pattern, schema in patterns.items():
             try:
-                key = in_json(whole(pattern))
+                key = in_json(self._json.strings.narrowed(whole(pattern)))
                 value = self._json.value(schema, (*place, pattern))
             except UnreadableRegex:
                 self._json.left.append((*place, pattern))

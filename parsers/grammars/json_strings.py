@@ -88,12 +88,16 @@ class Strings:
         """A key without escapes, so that it has but one spelling."""
         return row((quoted('"'), f"{characters(self.plain)}*", quoted('"')))
 
+    def narrowed(self, node: Regex) -> Regex:
+        """An expression without what ends the value."""
+        return narrowed(node, self._banned)
+
     def of(self, schema: Mapping[str, Any]) -> tuple[str, list[str]]:
         """A string of a schema, and the keywords that it does not hold."""
         said, (low, high), left = text_rules(schema)
         if said is not None:
             try:
-                inside = expression(self._rules, in_json(narrowed(said, self._banned)))
+                inside = expression(self._rules, in_json(self.narrowed(said)))
                 return self._rules.named("string", row((quoted('"'), inside, quoted('"')))), left
             except UnreadableRegex:
                 return self.any(), [key for key in STRING_RULES if key in schema]

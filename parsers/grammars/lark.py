@@ -12,6 +12,7 @@ from typing import Any, assert_never
 from ..errors import ConstraintError
 from .finite import finite
 from .formats import FORMATS
+from .lark_excluding import excluding
 from .lark_json import json_shape
 from .lark_schema import schema_for_llguidance
 from .shapes import (
@@ -58,7 +59,8 @@ class _Writer:
         match shape:
             case Const(text):
                 return literals(text)
-            case Json(schema, _):
+            case Json(schema, excludes):
+                schema = excluding(schema, excludes)
                 if not finite(schema, schema):
                     raise ConstraintError("no value satisfies it: it must hold itself, without end")
                 if not isinstance(written := json_shape(schema), Json):

@@ -42,19 +42,6 @@ def _core(marker: str) -> str:
     return found[0] if found else marker
 
 
-def json_with_text(schema: Any, root: Mapping[str, Any], depth: int = _DEPTH) -> bool:
-    """Whether a value may be written as JSON with strings in it, which may hold what ends the value."""
-    node = plain(schema, root)
-    if not isinstance(node, Mapping) or not depth:
-        return True
-    if _listed(node) is not None:
-        return False
-    if branches := _branches(node):
-        return any(json_with_text(branch, root, depth - 1) for branch in branches)
-    kinds = types_of(node, root) & {"object", "array"}
-    return bool(kinds) and _holds_strings({**node, "type": sorted(kinds)})
-
-
 def _inside_json(enders: tuple[str, ...], schema: Any) -> tuple[str, ...]:
     """Those that a JSON value of this schema could hold: in its strings, where a line break is always escaped."""
     texts = (text[:CUT] for text in enders if "\n" not in text)

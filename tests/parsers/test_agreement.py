@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import parsers
-from parsers.description import TaggedArguments
-from parsers.grammars.tree import thinking_of, walk
+from parsers.grammars.tree import thinking_of
 from parsers.writer import written
 from tests.support.decoders import refusal, wander
 from tests.support.turns import markers
@@ -193,10 +192,7 @@ def test_undeclared_tools_are_refused(name, dialect):
 def test_whatever_is_let_through_parses_to_valid_calls(name, dialect, choice):
     fmt = parsers.get(name)
     constraint = parsers.constraint(fmt, TOOLS, choice, dialect=dialect)
-    # Lark cannot keep the closer of an argument out of the strings of a JSON value: nothing that spells one is tried there.
-    tagged = any(isinstance(node, TaggedArguments) for node in walk(fmt.turn))
-    spelled = () if dialect == "lark" and tagged else (marker for marker in markers(name) if marker not in fmt.stop)
-    pieces = [*spelled, *PIECES]
+    pieces = [*(marker for marker in markers(name) if marker not in fmt.stop), *PIECES]
     pieces += [parsers.write(fmt, parsers.Message(tool_calls=(_call({"city": "a", "unit": "celsius"}),)))] * 4
     thinking = thinking_of(fmt.turn)
     pieces += [closer + thinking.after for closer in thinking.closers] * 2 if thinking is not None else []
