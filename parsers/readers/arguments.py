@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 from ..automaton import SHORTEST_TAG, Position
-from .boundary import boundary
+from .boundary import boundary, whole
 from .frame import ends_behind
 from .json_value import JsonValue, State
 from .surrogates import encodable
@@ -159,7 +159,7 @@ class ArgumentsReader:
             parser.skip(len(parser.buffer))
             return False
         ends = ends_behind(self._position)
-        match = boundary(ends).match(parser.buffer, parser.at) if ends else None
+        match = (whole if parser.reason else boundary)(ends).match(parser.buffer, parser.at) if ends else None
         if match is not None and match.group(1) is None:
             return False
         if match is None:
