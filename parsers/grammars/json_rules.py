@@ -125,7 +125,7 @@ class JsonRules:
         return self._any_of((partial(self._typed, node, kind, path) for kind in types_of(node)), path)
 
     def _listed(self, node: Mapping[str, Any], values: list[Any], path: Path) -> str:
-        self.leave(path, (key for keys in KEYWORDS.values() for key in keys if key in node))
+        self.leave(path, (key for keys in (*KEYWORDS.values(), ("unevaluatedProperties",)) for key in keys if key in node))
         texts = [dumped(value) for value in values]
         possible = [text for text in texts if not any(excluded in text for excluded in self._excludes)]
         if not possible:

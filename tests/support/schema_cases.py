@@ -97,7 +97,7 @@ def numbers(draw: st.DrawFn) -> Case:
         schema[draw(st.sampled_from(["maximum", "exclusiveMaximum"]))] = high + 1
     if step is not None:
         first, last = -(-low // step), high // step
-        if first <= last:
+        if first <= last and max(-low, high) < 10**12:
             return Case({**schema, "multipleOf": step}, st.integers(first, last).map(lambda times: times * step))
     whole = st.integers(low, high)
     halves = whole.map(lambda value: value + 0.5).filter(lambda value: low <= value <= high and abs(value) < 2**40)
