@@ -94,6 +94,10 @@ class PythonCallReader:
     def _read_value(self, parser: "Parser") -> bool:
         value = self._value
         assert value is not None
+        if text := value.plain(parser.buffer, parser.at):
+            parser.skip(len(parser.buffer))
+            parser.calls.arguments(value.take() + text)
+            return False
         if value.state is State.VALUE and not value.stack and not (parser.skip_space() and self._begins(parser)):
             return False
         parser.skip(value.feed(parser.buffer, parser.at))
