@@ -56,6 +56,7 @@ class Members:
         log.warning("model %s: replica %s is out: %s", self.meter.model, replica.place, why)
         if replica.out is None:
             self.meter.up(replica.place, 0)
+        if replica.out is None or cause == OTHER_MODEL:  # which is news also of one that was away
             self.meter.ejected(replica.place, cause)
         replica.out = why
         self.line.changed()

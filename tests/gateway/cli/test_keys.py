@@ -121,7 +121,7 @@ def test_keys_are_in_no_log(tmp_path: Path) -> None:
         process.terminate()
         process.wait(20)
     log = out.read_text() + err.read_text()
-    assert '"key": "ci"' in log
+    assert '"key":"ci"' in log
     for secret in (good, wrong, hash_of(good), "pass-word"):
         assert secret not in log
 
