@@ -140,6 +140,41 @@ def test_how_many_gateways_there_are_only_the_autoscaler_says() -> None:
     assert read(BASE / "autoscaler.yaml")["spec"]["minReplicas"] >= 2
 
 
+def test_the_autoscaler_follows_a_metric_that_there_is() -> None:
+    (name,) = [
+        one["pods"]["metric"]["name"] for one in read(BASE / "autoscaler.yaml")["spec"]["metrics"] if one["type"] == "Pods"
+    ]
+    (rule,) = read(DEPLOY / "kubernetes/prometheus-adapter.yaml")["rules"]["custom"]
+    assert name in known()
+    assert rule["name"]["as"] == name
+    assert rule["seriesQuery"].startswith(f"{name}{{")
+
+
+def test_probes_and_ports_are_those_of_the_gateway() -> None:
+    (container,) = read(BASE / "deployment.yaml")["spec"]["template"]["spec"]["containers"]
+    (port,) = container["ports"]
+    assert port["containerPort"] == Settings().server.port
+    probes = {probe: container[f"{probe}Probe"]["httpGet"] for probe in ("startup", "liveness", "readiness")}
+    assert {one["port"] for one in probes.values()} == {port["name"]}
+    assert {name: one["path"] for name, one in probes.items()} == {
+        "startup": "/health",
+        "liveness": "/health",
+        "readiness": "/ready",
+    }, "a gateway without engines is well, and not ready"
+    assert [one["targetPort"] for one in read(BASE / "service.yaml")["spec"]["ports"]] == [port["name"]]
+    assert read(BASE / "network.yaml")["spec"]["ingress"][0]["ports"] == [{"protocol": "TCP", "port": port["name"]}]
+
+
+def test_what_a_pod_writes_has_a_place() -> None:
+    """Its own file system cannot be written to."""
+    (container,) = read(BASE / "deployment.yaml")["spec"]["template"]["spec"]["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    places = {one["mountPath"] for one in container["volumeMounts"] if not one.get("readOnly")}
+    home = {one["name"]: one.get("value") for one in container["env"]}["HF_HOME"]
+    assert "/tmp" in places
+    assert str(Path(home).parent) in places
+
+
 def test_engines_and_redis_take_connections_of_gateways_only() -> None:
     (gateways,) = [
         one["from"][0]["podSelector"] for one in read_all(DEPLOY / "kubernetes/example/network.yaml")[0]["spec"]["ingress"]
