@@ -1,6 +1,7 @@
 """What running requests may take is set aside: limits of tokens are not crossed by requests that run at the same moment."""
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -108,6 +109,34 @@ def test_a_second_reservation_takes_the_place_of_the_first(limiter: Callable[[],
         await one.leave("key", "b", tokens=0)
         assert remaining(await begin(one, "c", limits, 0)) == 1000
         await one.close()
+
+    using(work)
+
+
+def test_many_requests_of_two_gateways_use_no_more_than_the_limit_and_one_of_them(limiter: Callable[[], Limiter]) -> None:
+    """Each takes all that it has reserved."""
+
+    async def work() -> None:
+        both, limits, chance = [limiter(), limiter()], KeyLimits(tokens_per_day=2000), random.Random(7)
+        claims = [chance.randint(1, 90) for _ in range(120)]
+        used: list[int] = []
+
+        async def worker(number: int) -> None:
+            for place in range(number, len(claims), 12):
+                lease, claim, one = str(place), claims[place], both[place % 2]
+                if (await begin(one, lease, limits, claim)).refused is None:
+                    await asyncio.sleep(chance.random() / 100)
+                    await one.leave("key", lease, tokens=claim)
+                    used.append(claim)
+
+        await asyncio.gather(*map(worker, range(12)))
+        assert 2000 - 90 * 12 < sum(used) < 2000 + 90
+        assert len(used) < len(claims), "there were more than could be let in"
+        verdict = await both[1].enter("key", "last", limits)
+        assert verdict.day is not None
+        assert verdict.day.remaining == max(0, 2000 - sum(used))
+        for one in both:
+            await one.close()
 
     using(work)
 
