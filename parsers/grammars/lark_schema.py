@@ -5,7 +5,7 @@ from typing import Any
 
 from .finite import without_endless
 from .formats import FORMATS, UNSAID
-from .merging import types_of
+from .merging import DEFINITIONS, Merger, types_of
 from .regexes import Chars, Choice, Regex, Repeated, Row, UnreadableRegex, whole
 
 OPTIONS = {
@@ -66,12 +66,14 @@ def _names_escaped(node: Regex) -> bool:
             return _names_escaped(part)
 
 
-def readable(schema: Any) -> Any:
+def readable(schema: Any, root: Mapping[str, Any] | None = None) -> Any:
     """A schema in the words that llguidance holds, with `additionalProperties: false` wherever it declares properties and says
-    nothing of others."""
+    nothing of others. `root`: the whole that it is a part of."""
     if not isinstance(schema, Mapping):
         return schema
-    result = {key: _part(key, value) for key, value in schema.items() if is_held(key, value)}
+    root = schema if root is None else root
+    schema = _joined(schema, root)
+    result = {key: _part(key, value, root) for key, value in schema.items() if is_held(key, value)}
     _close(schema, result)
     _bound(result)
     form = result.pop("format", None)
@@ -84,16 +86,25 @@ def readable(schema: Any) -> Any:
     return result
 
 
+def _joined(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema as one, where its parts can be joined: closed one by one, none of them would take what another declares."""
+    merger = Merger(root)
+    found = merger.merged(schema, ())
+    if merger.left or found is schema:
+        return schema
+    return {**{key: schema[key] for key in DEFINITIONS if key in schema}, **found}
+
+
 def _only_string(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "string" or ("type" not in schema and types_of(schema) == ("string",))
 
 
-def _part(key: str, value: Any) -> Any:
+def _part(key: str, value: Any, root: Mapping[str, Any]) -> Any:
     if key in _MAPS and isinstance(value, Mapping):
-        return {name: readable(child) for name, child in value.items()}
+        return {name: readable(child, root) for name, child in value.items()}
     if key in (*_LISTS, "items") and isinstance(value, list):
-        return [readable(child) for child in value]
-    return readable(value) if key in _SINGLE else value
+        return [readable(child, root) for child in value]
+    return readable(value, root) if key in _SINGLE else value
 
 
 def _close(schema: Mapping[str, Any], result: dict[str, Any]) -> None:

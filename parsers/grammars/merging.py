@@ -57,7 +57,7 @@ class Merger:
         beside = set(node) - NOTES - DEFINITIONS
         if "$ref" in node and len(beside) > 1:
             rest = {key: value for key, value in node.items() if key != "$ref"}
-            return self.merged(self.union(rest, self._resolved(node, (*path, "$ref")), path), path)
+            return self.merged(self.union(rest, self._resolved({"$ref": node["$ref"]}, (*path, "$ref")), path), path)
         if isinstance(node.get("allOf"), list):
             joined: Node = {key: value for key, value in node.items() if key != "allOf"}
             for at, branch in enumerate(node["allOf"]):
@@ -82,6 +82,8 @@ class Merger:
         if node is False:
             return NEVER
         if isinstance(node, Mapping) and "$ref" in node:
+            if set(node) - NOTES - DEFINITIONS != {"$ref"}:
+                return self.merged(node, path)
             target = resolve({"$ref": node["$ref"]}, self._root)
             return NEVER if target is False else target if isinstance(target, Mapping) else {}
         return node if isinstance(node, Mapping) else {}
@@ -89,7 +91,7 @@ class Merger:
     def union(self, one: Node, other: Node, path: Path) -> Node:
         """A schema for what both allow. Where both say something that cannot be joined, the first is kept and the place noted."""
         if "$ref" in one or "$ref" in other:
-            one, other = self._resolved_whole(one, path), self._resolved_whole(other, path)
+            one, other = self._resolved(one, path), self._resolved(other, path)
         result = dict(one)
         for key, value in other.items():
             if key in NOTES or key in DEFINITIONS or result.get(key) == value:
@@ -99,9 +101,6 @@ class Merger:
             elif not self._join(result, key, value, (one, other), path):
                 self.left.append((*path, key))
         return NEVER if result.get("type") == [] or result.get("enum") == [] else result
-
-    def _resolved_whole(self, node: Node, path: Path) -> Node:
-        return self.merged(node, path) if len(set(node) - NOTES) > 1 and "$ref" in node else self._resolved(node, path)
 
     def _join(self, result: dict[str, Any], key: str, value: Any, sides: tuple[Node, Node], path: Path) -> bool:
         """Put what both sides say in the result; whether it can be said."""

@@ -46,6 +46,7 @@ MISSING = {
         (_text("^(a|b)$"), ["a", "b", "ab"]),
         (_text(r"^[\w.-]+\.(?:py|md)$"), ["a.b.py", "a.c"]),
         (TWO, [{"a": "x", "b": 1}, {"a": "x"}, {"b": 1}, 1]),
+        ({**TWO, "allOf": [{**TWO["allOf"][1], "$ref": "#/$defs/named"}, {}]}, [{"b": 1, "a": "x"}, {"a": "x"}, {"b": 1}]),
         (EITHER, [{"a": "x"}, {"b": "x"}, {"a": "x", "b": "y"}, {}]),
         (MISSING, [{"a": "x", "z": 1}, {"a": "x"}, {"a": "x", "z": "y"}]),
         ({"type": "string", "enum": ["a", None]}, ["a", None]),

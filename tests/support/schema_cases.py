@@ -73,7 +73,8 @@ DEFINITION: dict[str, Any] = {
     "required": ["n"],
     "additionalProperties": False,
 }
-ROOT = {"$defs": {"node": DEFINITION}}
+BASE: dict[str, Any] = {"type": "object", "properties": {"id": {"type": "string", "maxLength": 5}}, "required": ["id"]}
+ROOT = {"$defs": {"node": DEFINITION, "base": BASE}}
 
 
 def nodes(depth: int) -> st.SearchStrategy[dict[str, Any]]:
@@ -231,6 +232,19 @@ def joined(draw: st.DrawFn, inside: st.SearchStrategy[Case]) -> Case:
 
 
 @st.composite
+def inherited(draw: st.DrawFn, inside: st.SearchStrategy[Case]) -> Case:
+    """An object that adds to another one."""
+    names = draw(st.lists(st.sampled_from(AWKWARD), min_size=1, max_size=2, unique=True))
+    members = {name: draw(inside) for name in names}
+    required = names[:1]
+    own = {"type": "object", "properties": {name: case.schema for name, case in members.items()}, "required": required}
+    both = st.tuples(st.text("ab", max_size=5).map(lambda text: {"id": text}), _in_order(members, required))
+    if draw(st.booleans()):
+        return Case({"allOf": [{"$ref": "#/$defs/base"}, own]}, both.map(lambda parts: {**parts[0], **parts[1]}))
+    return Case({"$ref": "#/$defs/base", **own}, both.map(lambda parts: {**parts[1], **parts[0]}))
+
+
+@st.composite
 def conditions(draw: st.DrawFn, inside: st.SearchStrategy[Case]) -> Case:
     """What grammars leave to the check; values that break it are of no use."""
     case = draw(inside)
@@ -251,9 +265,8 @@ def conditions(draw: st.DrawFn, inside: st.SearchStrategy[Case]) -> Case:
 
 
 def _compound(inside: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
-    return st.one_of(
-        objects(inside), objects(inside), arrays(inside), keyed(inside), unions(inside), joined(inside), conditions(inside)
-    )
+    many = (objects, objects, arrays, keyed, unions, joined, inherited, conditions)
+    return st.one_of(*(kind(inside) for kind in many))
 
 
 def cases(*, root: bool = False) -> st.SearchStrategy[Case]:
