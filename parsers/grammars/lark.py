@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 
 from ..errors import ConstraintError
+from .avoiding import telling
 from .finite import finite
 from .formats import FORMATS
 from .lark_excluding import excluding
@@ -177,8 +178,7 @@ def any_text(excludes: Iterable[str] = (), *, schema: Mapping[str, Any] | None =
     """A terminal's expression for text without `excludes`, that does not begin with `barred`, and is as a string schema says."""
     parts = ["/(?s:.*)/"]
     if schema is not None:
-        shortest, longest = schema.get("minLength", 0), schema.get("maxLength", "")
-        parts = [f"/(?s:.{{{shortest},{longest}}})/"]
+        parts = [_counted(schema, tuple(excludes))]
         pattern = schema.get("pattern")
         if isinstance(pattern, str) and (search := searching(pattern)) is not None:
             parts.append(f"/{search}/")
@@ -190,6 +190,14 @@ def any_text(excludes: Iterable[str] = (), *, schema: Mapping[str, Any] | None =
     if texts := "|".join(map(escaped, barred)):
         parts.append(f"~/[ \\t\\r\\n]*({texts})(?s:.*)/")
     return " & ".join(parts)
+
+
+def _counted(schema: Mapping[str, Any], excludes: tuple[str, ...]) -> str:
+    """So many characters. Where there is a most of them, none begins what they must not hold: each place at which an end may have
+    begun would be counted on from, until llguidance gives up."""
+    least, most = schema.get("minLength", 0), schema.get("maxLength", "")
+    letters = "".join(map(escaped, sorted(telling(excludes)))) if most != "" else ""
+    return f"/(?s:{f'[^{letters}]' if letters else '.'}{{{least},{most}}})/"
 
 
 def searching(pattern: str) -> str | None:

@@ -10,7 +10,7 @@ import parsers
 from parsers.description import ElementArguments, QuotedArguments, TaggedArguments
 from parsers.grammars import json_tag
 from parsers.grammars.tree import walk
-from tests.support.decoders import refusal
+from tests.support.decoders import decoder, refusal
 
 UNQUOTED = [
     name
@@ -27,18 +27,29 @@ def tool_for(said):
 
 
 @pytest.mark.parametrize("name", UNQUOTED)
+@pytest.mark.parametrize("dialect", ["structural_tag", "lark"])
 @pytest.mark.parametrize("said", LENGTHS, ids=str)
-def test_texts_without_quotes_are_counted(name, said):
+def test_texts_without_quotes_are_counted(name, dialect, said):
     fmt, tool = parsers.get(name), tool_for(said)
-    tag = parsers.constraint(fmt, [tool], "required")
+    tag = parsers.constraint(fmt, [tool], "required", dialect=dialect)
     validator = jsonschema_rs.validator_for(dict(tool.parameters))
     for text in TEXTS:
         arguments = {"a": text}
         try:
-            turn = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", json.dumps(arguments)),)))
+            turn = parsers.write(
+                fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", json.dumps(arguments, ensure_ascii=False)),))
+            )
         except parsers.UnwritableError:
             continue
         assert (refusal(tag, turn) is None) == validator.is_valid(arguments), text
+
+
+@pytest.mark.parametrize("most", [100, 5000])
+def test_llguidance_does_not_give_up_on_a_long_text(most):
+    fmt, text = parsers.get("qwen3_coder"), ("ab cd\n" * 100)[: most // 2]
+    decoding = decoder(parsers.constraint(fmt, [tool_for({"maxLength": most})], "required", dialect="lark"))
+    turn = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", json.dumps({"a": text})),)))
+    assert all(byte in decoding.allowed() and decoding.take(byte) for byte in turn.encode())
 
 
 def test_what_ends_a_text_is_not_begun_by_what_is_counted():
