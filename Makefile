@@ -41,7 +41,7 @@ test-vllm-agents: $(VENV)/.dev ## let Codex and Claude Code work on a real vLLM 
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.clients.install agents
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m "vllm and clients" $(ENGINE) $(ARGS)
 
-test-scale: $(VENV)/.dev ## hold 1000 answers of a real vLLM against what was demanded (ARGS="embedded --requests 200" chooses)
+test-scale: $(VENV)/.dev ## hold 1000 answers of a real vLLM against what was demanded (ARGS="embedded --requests 1000": of the embedded engine)
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.scale $(or $(ARGS),vllm --requests 1000 --fuzz 100)
 
