@@ -81,7 +81,7 @@ def _written_marks(name: str) -> frozenset[str]:
 def _openers(name: str) -> tuple[str, ...]:
     """The markers that lead from content into a call of this format, without those of a single character."""
     found: set[str] = set()
-    for position in reachable(compiled(get(name).turn)):
+    for position in reachable(compiled(get(name))):
         if isinstance(position.leaf, Text) and position.leaf.channel == "content":
             found.update(text for text, target in position.markers.items() if target.text is None and len(text) > 1)
     return tuple(sorted(found))

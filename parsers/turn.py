@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from .automaton import reachable
-from .description import Format, Marker, Node, Text
+from .description import Format, Marker, Text
 from .dialect import likely_format
 from .events import Notice
 from .message import Tools
@@ -34,7 +34,7 @@ class Parser(TurnParser):
         super().__init__(fmt, tools=tools, opening=opening)
         unknown = fmt.thinks_in_prompt and not opening and not prompt_known
         if unknown:
-            self.reader = _StartReader(fmt.turn, self.reader)
+            self.reader = _StartReader(fmt, self.reader)
 
     def closing_notices(self) -> list[Notice]:
         """A notice when the content carries a call to a declared tool in another format."""
@@ -55,8 +55,8 @@ class _StartReader:
 
     __slots__ = ("_behind", "_blank", "_closers", "_first", "_opener", "_others", "_parts", "_pattern", "_tail")
 
-    def __init__(self, turn: Node, behind: Reader) -> None:
-        self._opener, self._closers, self._others, self._first = _start_markers(turn)
+    def __init__(self, fmt: Format, behind: Reader) -> None:
+        self._opener, self._closers, self._others, self._first = _start_markers(fmt)
         self._blank = True
         self._pattern = boundary(in_order([*self._closers, *self._others]))
         self._behind = behind
@@ -99,17 +99,17 @@ class _StartReader:
 
 
 @lru_cache(maxsize=64)
-def _start_markers(turn: Node) -> tuple[str, frozenset[str], tuple[str, ...], frozenset[str]]:
+def _start_markers(fmt: Format) -> tuple[str, frozenset[str], tuple[str, ...], frozenset[str]]:
     """The marker that opens the thinking, those that close it, and those that may stand first in a turn that does not think;
     of the last, those that open the thinking at the beginning of a turn only."""
     opener, closers = "", set[str]()
     openers: set[str] = set()
     others: set[str] = set()
     in_content: set[str] = set()
-    for position in reachable(compiled(turn)):
+    for position in reachable(compiled(fmt)):
         reasoning = position.text
         if reasoning is not None and isinstance(reasoning.leaf, Text) and reasoning.leaf.channel == "reasoning":
-            if isinstance(position.leaf, Marker) and position.leaf.texts()[0] in compiled(turn).markers:
+            if isinstance(position.leaf, Marker) and position.leaf.texts()[0] in compiled(fmt).markers:
                 opener = opener or position.leaf.text
                 openers.update(position.leaf.texts())
             closers.update(text for text, target in reasoning.markers.items() if target.text is not None)

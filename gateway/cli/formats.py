@@ -70,7 +70,7 @@ def page(formats: Iterable[parsers.Format]) -> str:
 
 def reasoning(fmt: parsers.Format) -> str:
     """Where the reasoning of this format begins; nothing if it has none."""
-    thinks = any(position.leaf == Text("reasoning") for position in reachable(compiled(fmt.turn)))
+    thinks = any(position.leaf == Text("reasoning") for position in reachable(compiled(fmt)))
     return ("prompt" if fmt.thinks_in_prompt else "in the turn") if thinks else ""
 
 

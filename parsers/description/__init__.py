@@ -124,9 +124,10 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Format:
-    """A family's turn and what surrounds it.
+    """A family's turn and what surrounds it. Each is only equal to itself: much is kept by format, and to hash a whole turn takes
+    as long as to read one.
 
     `stop`: texts of the tokens that end a turn. `template`: file name of our chat template for it. `models`: for whom it is.
     `ids`: how the model names its calls, for people. `sources`: where the facts come from.

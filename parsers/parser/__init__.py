@@ -10,7 +10,7 @@ A parser is a place in the text and in the description; its `output`, `calls`, `
 from functools import lru_cache
 
 from ..automaton import Position, compile_turn
-from ..description import Format, Marker, Messages, Node
+from ..description import Format, Marker, Messages
 from ..events import Event, Notice, NoticeKind
 from ..message import Tools
 from ..readers import Reader, reader_of
@@ -27,9 +27,9 @@ from .output import Output
 
 
 @lru_cache(maxsize=256)
-def compiled(turn: Node) -> Position:
-    """The start position of a turn, compiled once."""
-    return compile_turn(turn)
+def compiled(fmt: Format) -> Position:
+    """The start position of a format's turn, compiled once."""
+    return compile_turn(fmt.turn)
 
 
 class Parser:
@@ -56,7 +56,7 @@ class Parser:
         """Why the engine stopped, once it has."""
         self.home: TextReader | None = None
         """The text that the latest call stands in."""
-        self.position = compiled(fmt.turn)
+        self.position = compiled(fmt)
         self.reader: Reader = self._reader_behind(self.position)
         if opening:
             begin_behind(self, opening)

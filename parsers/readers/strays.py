@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ..automaton import compile_turn, reachable
-from ..description import Format, Marker, Messages, Node, Text
+from ..description import Format, Marker, Messages, Text
 from .boundary import in_order
 
 Channel = Literal["content", "reasoning"]
@@ -20,10 +20,10 @@ def meaningless(fmt: Format) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def strays(turn: Node, channel: Channel) -> tuple[str, ...]:
+def strays(fmt: Format, channel: Channel) -> tuple[str, ...]:
     """Reasoning markers with no meaning in a channel: a closer in content, a second opener in reasoning."""
     texts: list[str] = []
-    for position in reachable(compile_turn(turn)):
+    for position in reachable(compile_turn(fmt.turn)):
         reasoning = position.text
         if reasoning is None or not (isinstance(reasoning.leaf, Text) and reasoning.leaf.channel == "reasoning"):
             continue
@@ -45,7 +45,7 @@ def call_tokens(fmt: Format) -> tuple[frozenset[str], frozenset[str]]:
         return frozenset(), frozenset()
     positions = list(reachable(compile_turn(turn)))
     known = {text for position in positions if position.leaf == turn.text for text in position.markers}
-    known |= {*fmt.stop, *meaningless(fmt), *strays(turn, "content")}
+    known |= {*fmt.stop, *meaningless(fmt), *strays(fmt, "content")}
     inner: set[str] = set()
     closers: set[str] = set()
     for position in positions:

@@ -146,7 +146,7 @@ class TextReader:
     # ---- markers
     def _compile(self, parser: "Parser") -> re.Pattern[str]:
         fmt = parser.format
-        others = (*fmt.stop, *meaningless(fmt), *strays(fmt.turn, self.channel))
+        others = (*fmt.stop, *meaningless(fmt), *strays(fmt, self.channel))
         if self.channel == "content":
             others += (*call_tokens(fmt)[0], *call_tokens(fmt)[1])
         self._watched = self._table.watched(others, drafts=parser.drafts.left > 0)

@@ -12,7 +12,7 @@ def droppable(name: str) -> tuple[str, ...]:
     """The texts that may vanish from a turn without calls: the framing of reasoning and of messages, and ends of the turn."""
     fmt = parsers.get(name)
     found = {*fmt.stop, *meaningless(fmt)}
-    positions = list(reachable(compiled(fmt.turn)))
+    positions = list(reachable(compiled(fmt)))
     in_content = [p for position in positions if position.leaf == Text("content") for p in position.follow]
     for position in positions:
         opens_reasoning = position.text is not None and position.text.leaf == Text("reasoning")

@@ -114,7 +114,7 @@ def markers(name: str) -> tuple[str, ...]:
     """Every fixed text of a family: markers with their spellings, beginnings of regions, closers of values, ends of the turn."""
     fmt = parsers.get(name)
     found: dict[str, None] = dict.fromkeys(fmt.stop)
-    for position in reachable(compiled(fmt.turn)):
+    for position in reachable(compiled(fmt)):
         leaf = position.leaf
         if isinstance(leaf, Marker):
             found.update(dict.fromkeys(leaf.texts()))
@@ -134,7 +134,7 @@ def _headers(leaf: TaggedArguments) -> Iterator[str]:
 def openings(name: str) -> tuple[str, ...]:
     """What a prompt may have written of the turn: nothing, an open block of reasoning, a closed one."""
     pairs: list[str] = [""]
-    for position in reachable(compiled(parsers.get(name).turn)):
+    for position in reachable(compiled(parsers.get(name))):
         text = position.text
         if isinstance(position.leaf, Marker) and text is not None and text.leaf == Text("reasoning"):
             closers = [marker for marker, target in text.markers.items() if target.text is not None]
@@ -171,7 +171,7 @@ def _arguments(members: dict[str, object]) -> str:
 
 
 def _calls(name: str) -> st.SearchStrategy[parsers.ToolCall]:
-    nests = any(isinstance(p.leaf, NESTING) for p in reachable(compiled(parsers.get(name).turn)))
+    nests = any(isinstance(p.leaf, NESTING) for p in reachable(compiled(parsers.get(name))))
     return st.builds(
         lambda tool, members: parsers.ToolCall(tool, _arguments(members)),
         st.sampled_from(("get_weather", "save", "now", "launch")),
