@@ -138,7 +138,7 @@ FOREIGN = "<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n</funct
         ),
         (hermes_call("launch"), "stop", {"attempted": 1}, "undeclared"),
         (BROKEN, "stop", {"attempted": 1}, "malformed"),
-        (NAMELESS, "stop", {}, "literal_marker"),
+        (NAMELESS, "stop", {"attempted": 1}, "malformed"),
         (f"<tool_call>\n{FOREIGN}\n</tool_call>", "stop", {"attempted": 1}, "dialect"),
         (FOREIGN, "stop", {"attempted": 1}, "dialect"),
         (CUT, "length", {"attempted": 1, "truncated": 1}, "truncated"),
