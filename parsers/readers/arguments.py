@@ -170,6 +170,7 @@ class ArgumentsReader:
         return True
 
     def finish(self, parser: "Parser") -> bool:
+        parser.skip(len(parser.buffer))
         return False
 
 
