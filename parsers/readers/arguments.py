@@ -53,6 +53,8 @@ class Arguments:
         if value.lacks_closers and value.state is State.BAD and self._ends:
             match = boundary(self._ends).match(parser.buffer, parser.at)
             if match is not None and match.group(1) is None:
+                if self._first == "{":
+                    self._stream(value)
                 return "held"
             if match is not None:
                 value.close()
