@@ -1,5 +1,6 @@
 """What a turn may look like, between description and dialect: a small tree that every constraint language can say."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -101,7 +102,7 @@ class Thought:
     @property
     def text(self) -> Text:
         """The reasoning itself."""
-        return Text(shortest(map(_told_early, (*self.closers, *self.starts, *self.excludes))))
+        return Text(shortest(map(_told_early, (*self.closers, *_before_names(self.starts), *self.excludes))))
 
     @property
     def closer(self) -> "Shape":
@@ -109,11 +110,19 @@ class Thought:
         return one_of(*(Const(closer + self.after) for closer in self.closers))
 
 
+def _before_names(starts: tuple[str, ...]) -> tuple[str, ...]:
+    """What calls begin with, up to the name where names alone make the difference: engines prepare for each letter of each."""
+    heads = [found[1] if (found := NAMED.match(text)) else text for text in starts]
+    return tuple(head if heads.count(head) > 1 else text for head, text in zip(heads, starts, strict=True))
+
+
 def _told_early(marker: str) -> str:
     """The beginning of a control token's text that occurs in no reasoning: each character more takes engines 20 ms to prepare."""
     return marker[:CONTROL] if marker.startswith("<|") else marker
 
 
+NAMED = re.compile(r'([^"]{5,}[^\w"])[\w-]+\W$')
+"""A beginning that ends with a name: after six characters or more that are no JSON, and before one."""
 CONTROL = 6
 """So many characters of it tell `<|channel|>` from all that is no control token."""
 Shape = Const | Json | Text | Pattern | Key | All | OneOf | Maybe | Several | Watched | Thought

@@ -9,7 +9,7 @@ from ..description import TaggedArguments
 from ..message import Tool
 from ..schema import types_of
 from .schemas import Members, members_of, part_schema, plain
-from .shapes import Const, Json, Key, Maybe, Several, Shape, Text, all_of, one_of, shortest
+from .shapes import Const, Json, Key, Maybe, OneOf, Several, Shape, Text, all_of, one_of, shortest
 from .tree import first_texts
 
 STRING_RULES = ("pattern", "format", "minLength", "maxLength")
@@ -98,7 +98,8 @@ class _Writer:
     def _between(self, key: Shape, mark: str, value: Shape) -> Shape:
         edge = "\n" if self._leaf.trim else ""
         before, _, after = self._leaf.header.replace("{string}", mark).replace("{type}", mark).partition("{key}")
-        return all_of(Const(before), key, Const(after + edge), value, Const(edge + self._leaf.close + self._leaf.joint))
+        behind = all_of(Const(after + edge), value, Const(edge + self._leaf.close + self._leaf.joint))
+        return all_of(Const(before), key, OneOf((behind,)))  # a rule of its own, which properties of one schema share
 
     def _texts(self, schema: Any, depth: int) -> Iterator[Shape]:
         """The ways in which a value may be text."""

@@ -44,6 +44,19 @@ def test_tools_share_what_they_have_in_common(name):
     assert len(bodies) == len(set(bodies)), "a rule is written twice"
 
 
+@pytest.mark.parametrize("name", ["harmony", "deepseek_v32", "qwen3_coder"])
+def test_what_reasoning_may_not_hold_does_not_grow_with_the_tools(name):
+    few, many = (re.findall(r"excludes=\(.*\)\)", grammar(name, tools)) for tools in (2, 30))
+    assert few == many
+
+
+@pytest.mark.parametrize("name", ["qwen3_coder", "deepseek_v32", "glm47"])
+def test_arguments_of_one_schema_share_what_follows_their_names(name):
+    lines = grammar(name, 11).splitlines()
+    assert sum("TagDispatch" in line for line in lines) <= 2
+    assert sum(re.search(r"\btext\d+ \"", line) is not None for line in lines) <= 2
+
+
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "mistral", "kimi_k2"])
 def test_what_follows_several_beginnings_of_a_call_is_written_once(name):
     assert len(grammar(name, 11, "auto")) < 2.5 * len(grammar(name, 11))
