@@ -7,11 +7,10 @@ streams), short questions by httpx.
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -62,32 +61,18 @@ class EngineHttp:
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._pool: HttpPool | None = None
         self._client: httpx.AsyncClient | None = None
-        self._running: set[_Running] = set()
+        self.running: set[Streamed] = set()
+        """Answers that are being read."""
 
-    @asynccontextmanager
-    async def stream(self, path: str, body: bytes) -> AsyncGenerator[Reads[bytes]]:
-        """Posts JSON. Entered once the engine has answered 200; yields what each read gave. Left before the end, the
-        connection is closed, which makes the engine stop."""
-        if (asked := engines.get()) is not None:
-            asked.append(self.place)
-        connection = await self._post(path, body)
-        try:
-            if connection.status != 200:
-                raise await self._refusal(connection)
-            running = _Running(connection, self._failure)
-            self._running.add(running)
-            try:
-                yield running
-            finally:
-                self._running.discard(running)
-        finally:
-            if self._pool is not None:
-                self._pool.give_back(connection)
+    def stream(self, path: str, body: bytes) -> "Streamed":
+        """Posts JSON. Entered once the engine has answered 200; gives what each read gave. Left before the end, the connection is
+        closed, which makes the engine stop."""
+        return Streamed(self, path, body)
 
     def hang_up_silent(self) -> int:
         """Close the connections of answers of which nothing was read since this was last called; how many there were."""
-        silent = [running for running in self._running if running.connection.reads == running.noted]
-        for running in self._running:
+        silent = [running for running in self.running if running.connection.reads == running.noted]
+        for running in self.running:
             running.noted = running.connection.reads
         for running in silent:
             running.connection.close()
@@ -112,14 +97,15 @@ class EngineHttp:
 
     async def close(self) -> None:
         """Close all connections; streams that still run end with an error."""
-        for running in self._running:
+        for running in self.running:
             running.connection.close()
         if self._pool is not None:
             self._pool.close()
         if self._client is not None:
             await self._client.aclose()
 
-    async def _post(self, path: str, body: bytes) -> HttpConnection:
+    async def post(self, path: str, body: bytes) -> HttpConnection:
+        """The connection on which the answer comes, to be given back."""
         if self._pool is None:
             headers = {**self._headers, "content-type": "application/json", "accept": "text/event-stream"}
             times = {"connect": self._timeouts.connect, "silence": self._timeouts.read}
@@ -127,9 +113,15 @@ class EngineHttp:
         try:
             return await self._pool.post(path, body, carried.get() or {})
         except FAILURES as error:
-            raise self._failure(error) from error
+            raise self.failure(error) from error
 
-    async def _refusal(self, connection: HttpConnection) -> GatewayError:
+    def give_back(self, connection: HttpConnection) -> None:
+        """Its answer is over, or nobody wants it any more."""
+        if self._pool is not None:
+            self._pool.give_back(connection)
+
+    async def refusal(self, connection: HttpConnection) -> GatewayError:
+        """What an answer other than 200 means."""
         complaint = b""
         try:
             while len(complaint) < LONGEST_COMPLAINT and (block := await connection.read()):
@@ -150,7 +142,7 @@ class EngineHttp:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise BackendUnavailable(f"The engine at {self.place} cannot be reached: {_words(error)}.") from error
 
-    def _failure(self, error: Exception) -> BackendError:
+    def failure(self, error: Exception) -> BackendError:
         """What a broken connection means."""
         if isinstance(error, TooLate):
             return BackendTimeout(f"The engine at {self.place} took no connection within {self._timeouts.connect:g} s.")
@@ -163,20 +155,44 @@ class EngineHttp:
         return BackendUnavailable(f"The engine at {self.place} broke off: {_words(error)}.")
 
 
-@dataclass(slots=True, eq=False)
-class _Running(Reads[bytes]):
-    """An answer that is being read, each item what one read gave."""
+class Streamed(Reads[bytes]):
+    """One answer of an engine, each item what one read gave."""
 
-    connection: HttpConnection
-    failure: Callable[[Exception], BackendError]
-    noted: int = -1
-    """How many reads there were when somebody last looked."""
+    def __init__(self, engine: EngineHttp, path: str, body: bytes) -> None:
+        self._engine = engine
+        self._asked = path, body
+        self.connection: HttpConnection
+        self.noted = -1
+        """How many reads there were when somebody last looked."""
+
+    async def __aenter__(self) -> Self:
+        engine = self._engine
+        if (asked := engines.get()) is not None:
+            asked.append(engine.place)
+        self.connection = await engine.post(*self._asked)
+        try:
+            if self.connection.status != 200:
+                raise await engine.refusal(self.connection)
+        except BaseException:
+            engine.give_back(self.connection)
+            raise
+        engine.running.add(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._engine.running.discard(self)
+        self._engine.give_back(self.connection)
+
+    @property
+    def over(self) -> bool:  # type: ignore[override]
+        """The engine has ended its body."""
+        return self.connection.complete
 
     async def __anext__(self) -> bytes:
         try:
             block = await self.connection.read()
         except FAILURES as error:
-            raise self.failure(error) from error
+            raise self._engine.failure(error) from error
         if not block:
             raise StopAsyncIteration
         return block
@@ -186,7 +202,7 @@ class _Running(Reads[bytes]):
         try:
             await self.connection.run(take)
         except FAILURES as error:
-            raise self.failure(error) from error
+            raise self._engine.failure(error) from error
 
 
 def without_password(url: str) -> str:

@@ -64,7 +64,7 @@ class PieceReads(Reads[list[Piece]]):
 
     async def exhaust(self) -> None:
         """Let the engine end its body after it has said that it is done, so that the connection can be used again."""
-        if not self._reader.done:
+        if not self._reader.done or self._blocks.over:
             return
         try:
             async with asyncio.timeout(LAST_BYTES):

@@ -4,7 +4,7 @@ What is made for every read is a msgspec Struct: to make one costs a third of wh
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,7 +23,12 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         """What both cost together."""
-        return Usage(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(Usage)))
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )
 
 
 @dataclass(slots=True)

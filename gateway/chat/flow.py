@@ -17,6 +17,9 @@ Take = Callable[[Item], Wait | None]
 class Reads(AsyncIterator[Item]):
     """What comes of an answer, by the reads it came in. Taken once: one by one as an iterator, or all that is left by `run`."""
 
+    over = False
+    """Nothing more will come, as far as is known."""
+
     @abstractmethod
     async def __anext__(self) -> Item: ...
 

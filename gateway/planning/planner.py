@@ -14,12 +14,16 @@ from .no_tool import no_tool
 from .strict import with_usable_schemas
 from .truncating import left_out, shorter
 
+DEFAULTED = ("temperature", "top_p", "max_tokens")
+"""What a model's entry says for requests that do not."""
+
 
 def plan(request: ChatRequest, spec: ModelSpec) -> Plan:
     """What the engine is asked, within the model's guards. Takes milliseconds of processor time (template, tokens, grammar)
     unless the request `is_light`: call it in a thread then."""
     bounded = guarded(request, spec)
-    return replace(plan_again(bounded.request, spec), guards=bounded.acted)
+    planned = plan_again(bounded.request, spec)
+    return replace(planned, guards=bounded.acted) if bounded.acted else planned
 
 
 def plan_again(request: ChatRequest, spec: ModelSpec) -> Plan:
@@ -105,13 +109,8 @@ def callable_tools(request: ChatRequest) -> tuple[Tool, ...]:
 
 
 def _with_defaults(sampling: Sampling, spec: ModelSpec) -> Sampling:
-    own = spec.sampling
-    return replace(
-        sampling,
-        temperature=own.temperature if sampling.temperature is None else sampling.temperature,
-        top_p=own.top_p if sampling.top_p is None else sampling.top_p,
-        max_tokens=own.max_tokens if sampling.max_tokens is None else sampling.max_tokens,
-    )
+    missing = {name: getattr(spec.sampling, name) for name in DEFAULTED if getattr(sampling, name) is None}
+    return replace(sampling, **missing) if any(value is not None for value in missing.values()) else sampling
 
 
 def _fitted(sampling: Sampling, prompt: Prompt, spec: ModelSpec) -> tuple[Sampling, str]:

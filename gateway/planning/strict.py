@@ -33,9 +33,10 @@ def with_usable_schemas(request: ChatRequest, policy: Policy) -> ChatRequest:
         if parameters:
             subject.check(parameters, "object" if policy == "lenient" else "strict" if tool.strict else "plain")
         tools.append(tool if parameters is tool.parameters else replace(tool, parameters=parameters))
-    return replace(
-        request, tools=tuple(tools), response_format=_usable_format(request, policy, warnings), warnings=tuple(warnings)
-    )
+    wanted = _usable_format(request, policy, warnings)
+    if len(warnings) == len(request.warnings) and wanted is request.response_format:
+        return request  # nothing was narrowed, or there would be a warning
+    return replace(request, tools=tuple(tools), response_format=wanted, warnings=tuple(warnings))
 
 
 def _usable_format(request: ChatRequest, policy: Policy, warnings: list[str]) -> Any:

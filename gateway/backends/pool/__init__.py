@@ -1,14 +1,14 @@
 """Several engines of one model as one: shares requests out among them, and keeps a request alive when one of them fails."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any
 
 from gateway.backends.base import EngineFacts, ReplicaState, broke_off
 from gateway.chat.events import Piece
-from gateway.chat.flow import Item, Reads
+from gateway.chat.flow import Reads
 from gateway.chat.plan import Plan
 from gateway.errors import BackendTimeout, BackendUnavailable
 from gateway.settings import PoolSettings
@@ -18,7 +18,7 @@ from .agreement import Agreement
 from .members import Members
 from .replica import Engine, Replica
 from .routing import of_conversation
-from .serving import Open, Serving
+from .serving import Serving
 from .watch import Watch
 
 __all__ = ["Agreement", "Engine", "PoolBackend"]
@@ -43,18 +43,14 @@ class PoolBackend:
         for replica in self._replicas:
             replica.engine.broke_off = partial(self._broke_off, replica)
 
-    @asynccontextmanager
-    async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
+    def stream(self, plan: Plan) -> AbstractAsyncContextManager[Reads[list[Piece]]]:
         """Generate; see Backend. An attempt that has given no piece yet is made again elsewhere when it fails."""
         key = of_conversation(plan) if self._members.settings.affinity else None
-        async with self._served(key, lambda engine: engine.stream(plan)) as reads:
-            yield reads
+        return Serving(self._members, key, lambda engine: engine.stream(plan))
 
-    @asynccontextmanager
-    async def forward(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[Reads[bytes]]:
+    def forward(self, path: str, body: Mapping[str, Any]) -> AbstractAsyncContextManager[Reads[bytes]]:
         """The least busy replica's own answer; see Forwards."""
-        async with self._served(None, lambda engine: engine.forward(path, body)) as blocks:
-            yield blocks
+        return Serving(self._members, None, lambda engine: engine.forward(path, body))
 
     async def count_tokens(self, text: str) -> int:
         """What the least busy replica says."""
@@ -113,15 +109,6 @@ class PoolBackend:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    @asynccontextmanager
-    async def _served(self, key: bytes | None, open_: Open[Item]) -> AsyncGenerator[Reads[Item]]:
-        serving = Serving(self._members, key, open_)
-        try:
-            await serving.begin()
-            yield serving
-        finally:
-            await serving.leave()
 
     def _broke_off(self, replica: Replica) -> None:
         """Called in the task of the request whose answer it was."""

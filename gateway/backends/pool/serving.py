@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from gateway.backends.base import broke_off
 from gateway.chat.flow import Item, Reads, Take
@@ -33,8 +33,11 @@ ELSEWHERE_ONLY = ("busy", "misconfigured", "timeout")
 
 
 class Serving(Reads[Item]):
-    """Gives what the replica gives. An attempt that fails before its first item is made again, at another
-    replica where there is one; after that item, nothing stands between."""
+    """Entered once a replica has accepted the request (GatewayError when none does), it gives what that one gives.
+
+    An attempt that fails before its first item is made again, at another replica where there is one; after that item, nothing
+    stands between. Left, at any point, the request is over.
+    """
 
     def __init__(self, members: Members, key: bytes | None, open_: Open[Item]) -> None:
         settings = members.settings
@@ -64,8 +67,23 @@ class Serving(Reads[Item]):
             await wait()
         await self._reads.run(take)
 
-    async def begin(self) -> None:
-        """Returns once a replica has accepted the request; GatewayError when none does."""
+    async def __aenter__(self) -> Self:
+        try:
+            await self._begin()
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        try:
+            await self._engine.aclose()
+        finally:
+            if self._lease is not None:
+                self._members.line.give_back(self._lease)
+                self._lease = None
+
+    async def _begin(self) -> None:
         while True:
             self._lease = await self._members.line.take(self._key, until=self._until, tried=self._tried)
             now = asyncio.get_running_loop().time()
@@ -77,22 +95,13 @@ class Serving(Reads[Item]):
             except GatewayError as error:
                 await self._lost(error)
 
-    async def leave(self) -> None:
-        """The request is over, wherever it is."""
-        try:
-            await self._engine.aclose()
-        finally:
-            if self._lease is not None:
-                self._members.line.give_back(self._lease)
-                self._lease = None
-
     async def _first(self) -> Item:
         while True:
             try:
                 item = await self._within(self._one())
             except GatewayError as error:
                 await self._lost(error)
-                await self.begin()
+                await self._begin()
             else:
                 self._won()
                 self._begun = True

@@ -2,10 +2,10 @@
 
 import secrets
 import time
-from dataclasses import replace
 from typing import Any
 
 from gateway.chat.events import Batch
+from gateway.pipeline import Turn
 from gateway.protocols.answer import Answer, send_json, warning_headers
 from gateway.protocols.endpoint import Endpoint
 from gateway.protocols.profiles import profile_of
@@ -26,11 +26,9 @@ class ChatCompletions(Endpoint[Incoming]):
 
     async def respond(self, asked: Incoming, answer: Answer) -> None:
         """Take the turn and write it down."""
-        shape = shape_of(asked)
         async with self.pipeline.open(asked.chat) as turn:
+            shape = shape_of(asked, turn)
             turn.answered_as(shape.id, shape.call_id)
-            shape = replace(shape, profile=profile_of(turn.spec.wire))
-            shape = replace(shape, model=turn.instead or shape.model)
             if asked.stream:
                 await stream(turn, StreamEncoder(shape), answer, keep_alive=self.keep_alive)
                 return
@@ -41,16 +39,17 @@ class ChatCompletions(Endpoint[Incoming]):
         await send_json(answer, body, headers=warning_headers(turn.warnings))
 
 
-def shape_of(incoming: Incoming) -> Shape:
+def shape_of(incoming: Incoming, turn: Turn) -> Shape:
     """A new identity for the answer to this request."""
     return Shape(
         token=secrets.token_hex(12),
         created=int(time.time()),
-        model=incoming.chat.model,
+        model=turn.instead or incoming.chat.model,
         choices=incoming.chat.sampling.n,
         include_usage=incoming.include_usage,
         legacy=incoming.legacy,
         named=incoming.chat.tool_choice.mode == "named",
         reasoning=incoming.reasoning,
         custom=incoming.custom,
+        profile=profile_of(turn.spec.wire),
     )
