@@ -36,32 +36,33 @@ def members_of(tool: Tool) -> list[Members]:
     root = arguments_schema(tool)
     whole = plain(root, root)
     branches = next((whole[key] for key in ("anyOf", "oneOf") if isinstance(whole.get(key), list)), [whole])
-    found = [members for branch in branches for members in _alternatives(plain(branch, root))]
+    found = [members for branch in branches for members in _alternatives(plain(branch, root), root)]
     if not found:
         raise ConstraintError(f"no arguments satisfy the schema of {tool.name}", tool=tool.name)
     return found
 
 
-def _alternatives(node: Any) -> list[Members]:
+def _alternatives(node: Any, root: Mapping[str, Any]) -> list[Members]:
     """The members of one alternative, or of each object that it lists; none when it cannot be satisfied."""
     if not isinstance(node, Mapping) or "object" not in types_of(node):
         return []
     if (values := listed(node)) is not None:
         objects = [value for value in values if isinstance(value, dict)]
         return [Members({key: {"const": each} for key, each in value.items()}, frozenset(value), None) for value in objects]
-    members = _members(node)
+    members = _members(node, root)
     return [] if members is None else [members]
 
 
-def _members(node: Mapping[str, Any]) -> Members | None:
+def _members(node: Mapping[str, Any], root: Mapping[str, Any]) -> Members | None:
     required = frozenset(key for key in node.get("required") or () if isinstance(key, str))
     others = node.get("additionalProperties", not properties_of(node))
     properties = dict(properties_of(node))
     undeclared = node.get("additionalProperties", {})  # what a schema requires is written, though others are not invented
     properties.update({key: undeclared for key in sorted(required) if key not in properties})
-    if any(_is_never(properties[key]) for key in required):
+    never = {key for key, schema in properties.items() if _is_never(plain(schema, root))}
+    if never & required:
         return None
-    properties = {key: schema for key, schema in properties.items() if not _is_never(schema)}
+    properties = {key: schema for key, schema in properties.items() if key not in never}
     return Members(properties, required, None if others is False else others)
 
 

@@ -6,6 +6,8 @@ import jsonschema_rs
 import pytest
 
 import parsers
+from gateway.chat.plan import Constraint
+from gateway.planning import grammar_check
 from parsers.grammars import json_tag, unenforced
 from tests.support.decoders import refusal
 
@@ -152,6 +154,22 @@ def test_the_decoder_agrees_with_a_validator(schema, values):
 def test_what_cannot_be_said_is_listed_and_left_out(schema, left, value):
     assert unenforced(schema) == [left]
     assert refusal(json_tag(schema), json.dumps(value)) is None
+
+
+@pytest.mark.parametrize("name", parsers.names())
+@pytest.mark.parametrize("dialect", ["structural_tag", "lark"])
+def test_arguments_that_nothing_satisfies_are_not_left_out(name, dialect):
+    neither = {"allOf": [{"type": "integer"}, {"type": "string"}]}
+    schema = {"type": "object", "properties": {"a": neither, "b": {"type": "string"}}, "required": ["b"]}
+    wanted = parsers.Tool("f", parameters={**schema, "required": ["a"]})
+    try:
+        grammar = parsers.constraint(parsers.get(name), [wanted], "required", dialect=dialect)
+        assert grammar_check.problem_of(Constraint(dialect, grammar)) is not None
+    except parsers.ConstraintError:
+        pass
+    optional = parsers.constraint(parsers.get(name), [parsers.Tool("f", parameters=schema)], "required", dialect=dialect)
+    turn = parsers.write(parsers.get(name), parsers.Message(tool_calls=(parsers.ToolCall("f", '{"b": "x"}'),)))
+    assert refusal(optional, turn) is None
 
 
 @pytest.mark.parametrize("name", ["qwen3_coder", "llama4_pythonic", "deepseek_v32", "minimax_m3"])
