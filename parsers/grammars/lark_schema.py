@@ -5,7 +5,7 @@ from typing import Any
 
 from .finite import without_endless
 from .formats import FORMATS, UNSAID
-from .merging import DEFINITIONS, Merger, types_of
+from .merging import DEFINITIONS, Merger, dumped, types_of
 from .regexes import Chars, Choice, Regex, Repeated, Row, UnreadableRegex, whole
 
 OPTIONS = {
@@ -24,6 +24,8 @@ MOST = 1e15
 """The largest number that is written where a schema sets no limit, and where exponents cannot be bounded."""
 LARGEST_EXACT = 2**53 - 1
 """Integers beyond it are compared as doubles."""
+MOST_JOINED = 100
+"""So many schemas are joined in one; others are left as llguidance joins them."""
 _COUNTS = ("minItems", "maxItems")
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _VALUES = ("const", "enum", "default", "examples")
@@ -66,45 +68,69 @@ def _names_escaped(node: Regex) -> bool:
             return _names_escaped(part)
 
 
-def readable(schema: Any, root: Mapping[str, Any] | None = None) -> Any:
+def readable(schema: Any) -> Any:
     """A schema in the words that llguidance holds, with `additionalProperties: false` wherever it declares properties and says
-    nothing of others. `root`: the whole that it is a part of."""
-    if not isinstance(schema, Mapping):
-        return schema
-    root = schema if root is None else root
-    schema = _joined(schema, root)
-    result = {key: _part(key, value, root) for key, value in schema.items() if is_held(key, value)}
-    _close(schema, result)
-    _bound(result)
-    form = result.pop("format", None)
-    if isinstance(form, str) and form in FORMATS:
-        pattern = f"^(?:{FORMATS[form]})$"
-        if "pattern" not in result:
-            result["pattern"] = pattern
-        elif _only_string(schema):
-            result["allOf"] = [*(result.get("allOf") or ()), {"type": "string", "pattern": pattern}]
-    return result
+    nothing of others."""
+    return _Reader(schema).whole() if isinstance(schema, Mapping) else schema
 
 
-def _joined(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema as one, where its parts can be joined: closed one by one, none of them would take what another declares."""
-    merger = Merger(root)
-    found = merger.merged(schema, ())
-    if merger.left or found is schema:
-        return schema
-    return {**{key: schema[key] for key in DEFINITIONS if key in schema}, **found}
+class _Reader:
+    """Reads one schema. What is joined of parts becomes a definition, since it may lead to itself."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._names: dict[str, str] = {}
+        self._definitions: dict[str, Any] = {}
+
+    def whole(self) -> dict[str, Any]:
+        result = self._body(self._joined(self._root))
+        if self._definitions:
+            result["$defs"] = {**result.get("$defs", {}), **self._definitions}
+        return result
+
+    def _part(self, schema: Any) -> Any:
+        if not isinstance(schema, Mapping):
+            return schema
+        text = dumped(schema)
+        if text not in self._names:
+            joined = self._joined(schema)
+            if joined is schema or len(self._names) == MOST_JOINED:
+                return self._body(schema)
+            name = self._names[text] = f"joined_{len(self._names)}"
+            self._definitions[name] = self._body(joined)
+        return {"$ref": f"#/$defs/{self._names[text]}"}
+
+    def _joined(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The schema as one, where its parts can be joined: closed one by one, none of them would take what another declares."""
+        merger = Merger(self._root)
+        found = merger.merged(schema, ())
+        if merger.left or found is schema:
+            return schema
+        return {**{key: schema[key] for key in DEFINITIONS if key in schema}, **found}
+
+    def _body(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        result = {key: self._below(key, value) for key, value in schema.items() if is_held(key, value)}
+        _close(schema, result)
+        _bound(result)
+        form = result.pop("format", None)
+        if isinstance(form, str) and form in FORMATS:
+            pattern = f"^(?:{FORMATS[form]})$"
+            if "pattern" not in result:
+                result["pattern"] = pattern
+            elif _only_string(schema):
+                result["allOf"] = [*(result.get("allOf") or ()), {"type": "string", "pattern": pattern}]
+        return result
+
+    def _below(self, key: str, value: Any) -> Any:
+        if key in _MAPS and isinstance(value, Mapping):
+            return {name: self._part(child) for name, child in value.items()}
+        if key in (*_LISTS, "items") and isinstance(value, list):
+            return [self._part(child) for child in value]
+        return self._part(value) if key in _SINGLE else value
 
 
 def _only_string(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "string" or ("type" not in schema and types_of(schema) == ("string",))
-
-
-def _part(key: str, value: Any, root: Mapping[str, Any]) -> Any:
-    if key in _MAPS and isinstance(value, Mapping):
-        return {name: readable(child, root) for name, child in value.items()}
-    if key in (*_LISTS, "items") and isinstance(value, list):
-        return [readable(child, root) for child in value]
-    return readable(value, root) if key in _SINGLE else value
 
 
 def _close(schema: Mapping[str, Any], result: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ PATTERNS = st.sampled_from(
 )
 FORMATS = st.sampled_from(["date", "date-time", "email", "uuid", "uri", "ipv4", "color", "regex", "duration", ""])
 SMALL = st.integers(min_value=-2, max_value=6)
+LARGE = st.sampled_from([2**31, 2**53 + 1, -(2**63), 10**20, 1e300])
 SIZES = st.integers(min_value=0, max_value=5)
 VALUES = st.one_of(st.none(), st.booleans(), SMALL, st.sampled_from([0.5, 1e30, "a", "", "</tool_call>", "日本", [1], {"a": 1}]))
 ODD = st.one_of(VALUES, st.sampled_from(["text", [], {}, [{}], True]))
@@ -35,9 +36,12 @@ def keywords(children: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[An
         "not": children,
         "if": children,
         "then": children,
+        "else": children,
         "contains": children,
+        "minContains": SIZES,
         "propertyNames": children,
         "patternProperties": st.dictionaries(PATTERNS, children, max_size=2),
+        "dependentSchemas": named,
         "dependentRequired": st.dictionaries(NAMES, st.lists(NAMES, max_size=2), max_size=2),
         "enum": st.lists(VALUES, min_size=1, max_size=4),
         "const": VALUES,
@@ -45,17 +49,21 @@ def keywords(children: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[An
         "format": FORMATS,
         "minLength": SIZES,
         "maxLength": SIZES,
-        "minimum": SMALL,
+        "minimum": SMALL | LARGE,
+        "maximum": SMALL | LARGE,
+        "exclusiveMinimum": SMALL,
         "exclusiveMaximum": SMALL,
-        "multipleOf": st.sampled_from([1, 2, 0.5, 0.1]),
+        "multipleOf": st.sampled_from([1, 2, 7, 0.5, 0.1, 0.3]),
         "minItems": SIZES,
         "maxItems": SIZES,
         "uniqueItems": st.booleans(),
         "minProperties": SIZES,
         "maxProperties": SIZES,
-        "unevaluatedProperties": st.booleans(),
+        "unevaluatedProperties": st.booleans() | children,
+        "unevaluatedItems": st.booleans(),
         "$ref": REFERENCES,
         "$defs": named,
+        "definitions": named,
         "description": st.just("told to the model"),
         "nullable": st.booleans(),
     }

@@ -69,7 +69,10 @@ class Case:
 NODE = Case({"$ref": "#/$defs/node"}, st.deferred(lambda: nodes(3)))
 DEFINITION: dict[str, Any] = {
     "type": "object",
-    "properties": {"n": {"type": "integer", "minimum": -9, "maximum": 9}, "next": {"$ref": "#/$defs/node"}},
+    "properties": {
+        "n": {"type": "integer", "minimum": -9, "maximum": 9},
+        "next": {"title": "Next", "allOf": [{"$ref": "#/$defs/node"}]},
+    },
     "required": ["n"],
     "additionalProperties": False,
 }
