@@ -42,7 +42,7 @@ test-vllm-agents: $(VENV)/.dev ## let Codex and Claude Code work on a real vLLM 
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m pytest -m "vllm and clients" $(ENGINE) $(ARGS)
 
 test-scale: $(VENV)/.dev ## hold 1000 answers of a real vLLM against what was demanded (ARGS="embedded --requests 1000": of the embedded engine)
-	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install
+	@case "$(ARGS)" in embedded*) ;; *) TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.vllm.install ;; esac
 	@TOOLWIRE_CACHE="$(TOOLWIRE_CACHE)" $(BIN)/python -m tests.e2e.scale $(or $(ARGS),vllm --requests 1000 --fuzz 100)
 
 bench-first-token: $(VENV)/.dev ## measure what a constraint adds to the first token on a real vLLM (ARGS="--tools 1,100")

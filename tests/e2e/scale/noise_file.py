@@ -33,6 +33,8 @@ SIZES = {
     "llama.attention.layer_norm_rms_epsilon": 1e-5,
 }
 NORMAL = 1
+END_OF_LIST = "}]"
+"""What ends calls that are written as a list."""
 SEED = 7
 FLAG = 8.0
 """How far the first coordinate of what may end a call stands out; no other token has any of it."""
@@ -85,7 +87,7 @@ def _words() -> tuple[list[str], list[str]]:
     source = gguf.entries(default_model())
     every, merges = source["tokenizer.ggml.tokens"], source["tokenizer.ggml.merges"]
     texts = [text for text in every if not re.fullmatch("<.+>", text)]
-    kept = list(dict.fromkeys((*_byte_letters(), *texts[:WORDS], *ENDS)))
+    kept = list(dict.fromkeys((*_byte_letters(), *texts[:WORDS], *ENDS, END_OF_LIST)))
     known = set(kept)
     return kept, [pair for pair in merges if pair.replace(" ", "") in known and set(pair.split(" ")) <= known]
 
@@ -134,4 +136,5 @@ def _may_end_a_call(tokens: list[str], fmt: Format) -> list[bool]:
     """Of each token, whether it is what the family ends its calls with: a marker, or what ends JSON."""
     written = parsers.write(fmt, Message(tool_calls=(ToolCall("a", "{}"),))).rstrip()
     markers = {text for text in framing(fmt.name) if written.endswith(text)}
-    return [text in markers if markers else text.endswith(written[-1]) for text in tokens]
+    end = END_OF_LIST if written.endswith(END_OF_LIST) else written[-1]  # a lone bracket also ends markers of the prompt
+    return [text in markers if markers else text.endswith(end) for text in tokens]
