@@ -63,8 +63,7 @@ class CompletionsReader:
     def feed(self, block: bytes) -> list[Piece]:
         """Pieces that are whole now; BackendError when the engine reports a failure inside its stream."""
         pieces: list[Piece] = []
-        alone = self._events.alone(block)
-        for data in self._events.feed(block) if alone is None else (alone,):
+        for data in self._events.feed(block):
             if data == DONE:
                 self.done = True
                 break

@@ -1,10 +1,7 @@
 """Server-sent events, read as they come: bytes in, the data of whole events out. Cuts may fall anywhere, also in a character."""
 
-import re
-
 from gateway.errors import BackendGarbled
 
-_ALONE = re.compile(rb"data: ([^\r\n]*)\n\n").fullmatch
 LONGEST_EVENT = 16 * 1024 * 1024
 """An engine whose event is longer than this is not speaking SSE."""
 
@@ -23,13 +20,10 @@ class SSEDecoder:
         self._held = 0
         self._after_cr = False
 
-    def alone(self, block: bytes) -> bytes | None:
-        """The data in a block that is what nearly all are: one event of one line. None: it is not, and must be fed."""
-        match = _ALONE(block)
-        return None if match is None or self._held or self._after_cr else match[1]
-
     def feed(self, block: bytes) -> list[bytes]:
         """The data of every event that is whole now."""
+        if not self._held and not self._after_cr and (plain := _plain(block)) is not None:
+            return plain
         if self._after_cr and block:
             self._after_cr = False
             block = block.removeprefix(b"\n")  # the second half of a CRLF that was cut
@@ -60,3 +54,11 @@ class SSEDecoder:
                 found.append(b"\n".join(self._data))
                 self._data.clear()
         return found
+
+
+def _plain(block: bytes) -> list[bytes] | None:
+    """The data of each event in a block that is what nearly all are: whole events of one line each. None: it is another."""
+    if not block.startswith(b"data: ") or not block.endswith(b"\n\n") or b"\r" in block:
+        return None
+    found = block[6:-2].split(b"\n\ndata: ")
+    return found if block.count(b"\n") == 2 * len(found) else None
