@@ -16,7 +16,6 @@ from ..description import (
     Format,
     call,
     content,
-    either,
     gap,
     interleaved,
     json_arguments,
@@ -43,13 +42,9 @@ FORMAT = Format(
                 soft(marker("<｜tool▁calls▁begin｜>")),
                 many(
                     marker("<｜tool▁call▁begin｜>"),
-                    either(
-                        seq(
-                            marker("function<｜tool▁sep｜>", "<｜tool▁sep｜>"),
-                            call(tool_name, gap("\n"), soft(marker("```json")), gap("\n"), json_arguments),
-                        ),
-                        call(tool_name, soft(marker("<｜tool▁sep｜>")), json_arguments),
-                    ),
+                    soft(marker("function")),
+                    marker("<｜tool▁sep｜>"),
+                    call(tool_name, gap("\n"), soft(marker("```json")), gap("\n"), json_arguments),
                     gap("\n"),
                     soft(marker("```")),
                     soft(marker("<｜tool▁call▁end｜>")),

@@ -9,7 +9,6 @@ from ..description import (
     Format,
     call,
     content,
-    either,
     interleaved,
     json_arguments,
     many,
@@ -37,10 +36,7 @@ FORMAT = Format(
                 soft(marker("<｜tool▁calls▁begin｜>")),
                 many(
                     marker("<｜tool▁call▁begin｜>"),
-                    either(
-                        call(tool_name, soft(marker("<｜tool▁sep｜>")), unwritten(marker("```json")), json_arguments),
-                        seq(marker("function<｜tool▁sep｜>"), call(tool_name, unwritten(marker("```json")), json_arguments)),
-                    ),
+                    call(tool_name, soft(marker("<｜tool▁sep｜>")), unwritten(marker("```json")), json_arguments),
                     unwritten(marker("```")),
                     soft(marker("<｜tool▁call▁end｜>")),
                 ),
