@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .avoiding import telling
-from .merging import DEFINITIONS, NOTES, dumped, listed
+from .merging import DEFINITIONS, KEYWORDS, NOTES, TYPES, dumped, listed
 from .regexes import Chars, Choice, Regex, Repeated, Row, UnreadableRegex, narrowed, whole
 
 ANYTHING = "anything_apart"
@@ -16,6 +16,7 @@ ANYTHING = "anything_apart"
 _MAPS = ("properties", "$defs", "definitions")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE = ("items", "additionalItems")
+_PATTERNS = frozenset({"pattern", "format"})
 _OPEN = frozenset("additionalProperties unevaluatedProperties allOf anyOf oneOf".split())
 
 
@@ -95,9 +96,20 @@ class _Writer:
         if values is not None:
             found.pop("const", None)
             return {**found, "enum": [value for value in values if not any(text in dumped(value) for text in self._texts)]}
-        if "$ref" not in node and ("type" in node or not set(node) & {"anyOf", "oneOf", "allOf"}):
-            self._close(node, found)
+        if "$ref" in node or ("type" not in node and set(node) & {"anyOf", "oneOf", "allOf"}):
+            return found
+        kinds = _kinds(node)
+        if _PATTERNS & set(node) and "string" in kinds and len(kinds) > 1:
+            return self._apart_from_strings(node, kinds - {"string"})
+        self._close(node, kinds, found)
         return found
+
+    def _apart_from_strings(self, node: Mapping[str, Any], others: set[str]) -> dict[str, Any]:
+        """Strings by themselves: llguidance joins a second pattern only to what is nothing but a string."""
+        rest = {key: value for key, value in node.items() if key not in KEYWORDS["string"] and key not in DEFINITIONS}
+        text = {key: value for key, value in node.items() if key not in DEFINITIONS}
+        ways = [self._value({**text, "type": "string"}), self._value({**rest, "type": sorted(others)})]
+        return {**{key: self._inside(key, node[key]) for key in DEFINITIONS & set(node)}, "anyOf": ways}
 
     def _inside(self, key: str, value: Any) -> Any:
         if key in _MAPS and isinstance(value, Mapping):
@@ -106,13 +118,12 @@ class _Writer:
             return [self._value(child) for child in value]
         return self._value(value) if key in _SINGLE else value
 
-    def _close(self, node: Mapping[str, Any], found: dict[str, Any]) -> None:
+    def _close(self, node: Mapping[str, Any], kinds: set[str], found: dict[str, Any]) -> None:
         """Say of each type that a value may have what it must not hold."""
-        said = node.get("type")
-        kinds = {said} if isinstance(said, str) else set(said) if isinstance(said, list) else {"string", "array", "object"}
-        if "string" in kinds:
-            more = {"pattern": self._pattern}
-            found.update({"allOf": [*found.get("allOf", ()), more]} if "pattern" in node or "format" in node else more)
+        if _PATTERNS & set(node) and "string" in kinds:
+            found["allOf"] = [*found.get("allOf", ()), {"type": "string", "pattern": self._pattern}]
+        elif "string" in kinds:
+            found["pattern"] = self._pattern
         if "array" in kinds:
             found.setdefault("items", self._anything)
         if "object" in kinds:
@@ -138,6 +149,11 @@ class _Writer:
                 yield f"^{expression(narrowed(whole(pattern), telling(self._texts)))}$", self._value(child)
             except UnreadableRegex:
                 continue
+
+
+def _kinds(node: Mapping[str, Any]) -> set[str]:
+    said = node.get("type")
+    return {said} if isinstance(said, str) else set(said) if isinstance(said, list) else set(TYPES) - {"integer"}
 
 
 def expression(node: Regex) -> str:

@@ -63,7 +63,13 @@ def test_a_value_is_read_to_its_end(name, dialect, value):
         ),
         ({"type": "array", "items": {"enum": ["</b", "ok"]}}, ['["ok"]'], ['["</b"]']),
         ({"type": "object", "patternProperties": {"^x_": {"type": "string"}}}, ['{"x_a": "b"}'], ['{"x_</": "b"}', '{"y": 1}']),
-        ({"type": "array", "items": {"type": "string", "format": "uri"}}, ['["http://a.b/c"]'], ['["a"]']),
+        ({"type": "array", "items": {"type": "string", "format": "uri"}}, ['["http://a.b/c"]'], ['["a b"]']),
+        (
+            {"type": "array", "items": {"type": ["string", "null"], "format": "ipv4"}},
+            ['["1.2.3.4", null]'],
+            ['["1.2.3"]', '["<"]', "[1]"],
+        ),
+        ({"type": "array", "items": {"pattern": "^<?x$"}}, ['["<x", 1, {"a": "<"}]'], ['["</x"]', '[["</"]]', '["y"]']),
         (
             {"type": "object", "properties": {"ab": {"type": "integer"}}, "additionalProperties": {"pattern": "^b"}},
             ['{"ab": 1, "b": "b<"}', '{"a": "b", "abc": "b"}'],
