@@ -94,6 +94,8 @@ class _Reader:
         text = dumped(schema)
         if text not in self._names:
             joined = self._joined(schema)
+            if joined.get("enum") == []:
+                return False  # an optional property that can have no value is left out, not an error
             if joined is schema or len(self._names) == MOST_JOINED:
                 return self._body(schema)
             name = self._names[text] = f"joined_{len(self._names)}"
