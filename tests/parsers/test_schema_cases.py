@@ -74,3 +74,18 @@ def test_what_is_let_through_satisfies_it_or_breaks_what_is_named(dialect: Any, 
     named = {place.rpartition(".")[2] for place in unheld.answer_places(case.schema, dialect)}
     for path in broken(case.schema, json.loads(text or "")):
         assert named & path, f"{text} breaks {path}, not only {named}: {json.dumps(case.schema)}"
+
+
+@dialects
+@pytest.mark.parametrize(
+    ("schema", "named"),
+    [
+        ({"type": "array", "unevaluatedItems": False}, ["unevaluatedItems"]),
+        ({"type": "array", "items": {"type": "null"}, "contains": False}, ["contains"]),
+        ({"type": "string", "if": {"const": "a"}, "then": False}, ["if", "then"]),
+        ({"enum": [0, {"a": 1}], "unevaluatedProperties": False}, ["unevaluatedProperties"]),
+        ({"type": "string", "not": False, "if": False}, []),
+    ],
+)
+def test_what_a_false_schema_forbids_is_named(dialect: Any, schema: dict[str, Any], named: list[str]) -> None:
+    assert sorted(unheld.answer_places(schema, dialect)) == named
