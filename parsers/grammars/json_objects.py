@@ -80,10 +80,11 @@ class Objects:
             return None
         try:
             value = self._json.value(others, (*path, "additionalProperties"))
+            taken = [*declared, *(key for key in node.get("required") or () if isinstance(key, str))]
+            key = self._key(names, list(dict.fromkeys(taken)), path)
         except Never:
             return None
-        taken = [*declared, *(key for key in node.get("required") or () if isinstance(key, str))]
-        return self._json.rules.named("other", row((self._key(names, list(dict.fromkeys(taken)), path), quoted(": "), value)))
+        return self._json.rules.named("other", row((key, quoted(": "), value)))
 
     def _key(self, names: Any, taken: list[str], path: Path) -> str:
         """A key that is none of those that are taken, of the schema that keys are held to."""

@@ -152,9 +152,7 @@ class JsonRules:
     def _typed(self, node: Mapping[str, Any], kind: str, path: Path) -> str:
         match kind:
             case "string":
-                found, left = self.strings.of(node)
-                self.leave(path, left)
-                return found
+                return self._string(node, path)
             case "number" | "integer":
                 return self._numeric(node, kind, path)
             case "boolean":
@@ -165,6 +163,14 @@ class JsonRules:
                 return self._array(node, path)
             case _:
                 return self._objects.of(node, path)
+
+    def _string(self, node: Mapping[str, Any], path: Path) -> str:
+        try:
+            found, left = self.strings.of(node)
+        except Never as never:
+            raise Never(str(never), path) from None
+        self.leave(path, left)
+        return found
 
     def _numeric(self, node: Mapping[str, Any], kind: str, path: Path) -> str:
         try:

@@ -7,6 +7,7 @@ from .avoiding import avoiding, free_of, telling
 from .ebnf_text import PLAIN, characters, quoted, row
 from .expressions import expression
 from .formats import FORMATS, UNSAID
+from .merging import Never
 from .regexes import Regex, Repeated, Row, UnreadableRegex, exact, in_json, narrowed, whole, width, without
 from .rules import Rules
 from .runs import MOST, run, run_before
@@ -18,8 +19,11 @@ STRING_RULES = ("pattern", "format", "minLength", "maxLength")
 
 
 def text_rules(schema: Mapping[str, Any]) -> tuple[Regex | None, tuple[int, int | None], list[str]]:
-    """What a schema says of a string: an expression, else its lengths; and the keywords that neither says."""
+    """What a schema says of a string: an expression, else its lengths; and the keywords that neither says. Never where no text
+    has such a length."""
     low, high = _count(schema.get("minLength")) or 0, _count(schema.get("maxLength"))
+    if high is not None and low > high:
+        raise Never(f"minLength {low} is greater than maxLength {high}", ())
     said, left = _expression(schema)
     if said is None:
         left += [key for key, count in (("minLength", low), ("maxLength", high)) if count is not None and count > MOST]

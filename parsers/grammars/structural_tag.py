@@ -8,11 +8,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, assert_never
 
+from ..errors import ConstraintError
 from .avoiding import Alphabet, free_of, telling, unlike, unlike_first
 from .ebnf_text import NOTHING, characters, choice, quoted, repeated, row
 from .expressions import expression
 from .json_rules import JsonRules
 from .json_strings import text_rules
+from .merging import Never
 from .regexes import CLASSES, exact, narrowed, without
 from .rules import Rules
 from .runs import run, run_before
@@ -109,7 +111,10 @@ class _Writer:
 
     def _text(self, shape: Text) -> str:
         """Free text. Of what a schema says about it, an expression comes first, then its length."""
-        said, (low, high), _ = text_rules(shape.schema or {})
+        try:
+            said, (low, high), _ = text_rules(shape.schema or {})
+        except Never as never:
+            raise ConstraintError(f"no value satisfies it: {never}") from None
         if said is not None:
             return self._rules.named("text", expression(self._rules, narrowed(said, telling(shape.excludes))))
         if high is not None:

@@ -61,6 +61,14 @@ def test_what_ends_a_text_is_not_begun_by_what_is_counted():
             assert (refusal(tag, turn.replace("VALUE", inside)) is None) is allowed, inside
 
 
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "minimax_m3"])
+def test_a_text_that_is_longer_than_it_may_be_is_refused(name):
+    with pytest.raises(parsers.ConstraintError, match="minLength 6 is greater than maxLength 4"):
+        parsers.constraint(parsers.get(name), [tool_for({"minLength": 6, "maxLength": 4})], "required")
+    assert refusal(json_tag({"anyOf": [{"type": "string", "minLength": 6, "maxLength": 4}, {"type": "null"}]}), "null") is None
+    assert refusal(json_tag({"type": "object", "propertyNames": {"minLength": 6, "maxLength": 4}}), "{}") is None
+
+
 def test_escaped_halves_of_a_character_are_not_counted_as_two():
     tag = json_tag({"type": "string", "minLength": 2, "maxLength": 9})
     assert refusal(tag, r'"\ud83d\ude00"') is not None
