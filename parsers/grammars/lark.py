@@ -35,6 +35,8 @@ from .shapes import (
 )
 
 KEY = "/[a-zA-Z_][a-zA-Z0-9_]*/"
+SHORTHANDS = {"d": "[0-9]", "D": "[^0-9]", "w": "[A-Za-z0-9_]", "W": "[^A-Za-z0-9_]", "s": r"[ \t\n\r]", "S": r"[^\s\x{FEFF}]"}
+"""What these mean in a schema; to llguidance they are of all scripts."""
 SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$/]")
 
 
@@ -213,6 +215,7 @@ def searching(pattern: str) -> str | None:
     if re.search(r"(?<!\\)(?:\\\\)*[$]|(?<![\\\[])(?:\\\\)*\^", inner):
         return None
     inner = re.sub(r"(?<!\\)((?:\\\\)*)/", r"\1\\/", inner).replace("\n", "\\n")
+    inner = re.sub(r"\\(.)", lambda escape: SHORTHANDS.get(escape[1], escape[0]), inner)
     return f"{'' if anchored_start else '(?s:.*)'}({inner}){'' if anchored_end else '(?s:.*)'}"
 
 

@@ -149,8 +149,10 @@ class Merger:
         if joined or "properties" in result:
             result["properties"] = joined
         if any("additionalProperties" in side for side in sides):
-            rest = self._part(_others(sides[0]), _others(sides[1]), (*path, "additionalProperties"))
-            result["additionalProperties"] = rest
+            first, second = (side.get("additionalProperties", True) for side in sides)
+            result["additionalProperties"] = self._part(first, second, (*path, "additionalProperties"))
+            if any("patternProperties" in side and other is not True for side, other in zip(sides, (second, first), strict=True)):
+                self.left.append((*path, "additionalProperties"))  # it is also about the names that the patterns fit
 
     def _part(self, one: Any, other: Any, path: Path) -> Any:
         if one is False or other is False:

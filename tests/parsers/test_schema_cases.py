@@ -16,7 +16,7 @@ from gateway.chat.plan import Constraint
 from gateway.planning import grammar_check, unheld
 from parsers.grammars import json_tag
 from parsers.grammars.lark import lark
-from parsers.grammars.shapes import Json
+from parsers.grammars.shapes import All, Const, Json, Text
 from tests.support.decoders import refusal, wander
 from tests.support.schema_cases import Case, cases
 from tests.support.schemas import PIECES
@@ -89,3 +89,23 @@ def test_what_is_let_through_satisfies_it_or_breaks_what_is_named(dialect: Any, 
 )
 def test_what_a_false_schema_forbids_is_named(dialect: Any, schema: dict[str, Any], named: list[str]) -> None:
     assert sorted(unheld.answer_places(schema, dialect)) == named
+
+
+@pytest.mark.parametrize(
+    ("short", "others"), [(r"\d", "꤄a"), (r"\w", "é-"), (r"[\d_]", "꤄"), (r"\S", "\u00a0\ufeff "), (r"\D", "1")]
+)
+def test_letters_for_classes_mean_the_characters_that_the_check_means(short: str, others: str) -> None:
+    schema = {"type": "string", "pattern": f"^{short}$"}
+    text = lark(All((Const("<"), Text((">",), schema), Const(">"))))
+    for other in others:
+        assert not validator(schema).is_valid(other)
+        assert refusal(json_tag(schema), json.dumps(other, ensure_ascii=False)) is not None
+        assert refusal(text, f"<{other}>") is not None
+
+
+def test_alternatives_keep_what_they_say_of_other_properties() -> None:
+    keyed = {"type": "object", "patternProperties": {"^x_": {"type": "string"}}, "additionalProperties": False}
+    schema = {"anyOf": [keyed], "not": {"const": "never"}}
+    for built in (json_tag(schema), lark(Json(schema))):
+        assert refusal(built, '{"x_1": "a"}') is None
+        assert refusal(built, '{"y": "a"}') is not None
