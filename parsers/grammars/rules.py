@@ -18,24 +18,23 @@ class Rules:
             self._once[key] = write()
         return self._once[key]
 
-    def named(self, hint: str, body: str, *, option: str = "") -> str:
+    def named(self, hint: str, body: str) -> str:
         """The name of the rule with this body. What is but a name already needs no other."""
-        if body in self._bodies and not option:
+        if body in self._bodies:
             return body
-        key = option + body
-        if key not in self._names:
-            self._names[key] = self.reserved(hint)
-            self.define(self._names[key], body, option=option)
-        return self._names[key]
+        if body not in self._names:
+            self._names[body] = self.reserved(hint)
+            self.define(self._names[body], body)
+        return self._names[body]
 
     def reserved(self, hint: str) -> str:
         """A new name, to be defined later: a rule may mean itself."""
         self._count += 1
         return f"{hint}{self._count}"
 
-    def define(self, name: str, body: str, *, option: str = "") -> None:
+    def define(self, name: str, body: str) -> None:
         """Give a name its rule."""
-        self._bodies[name] = f"{name}{option} ::= {body}"
+        self._bodies[name] = f"{name} ::= {body}"
 
     def text(self, start: str) -> str:
         """The whole grammar."""
