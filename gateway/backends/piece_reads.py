@@ -1,8 +1,8 @@
 """The pieces of a turn, out of the bytes of an engine's stream."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -13,25 +13,25 @@ from gateway.chat.flow import Reads, Take, Wait
 from gateway.errors import BackendError
 
 from .completions import CompletionsReader
+from .watched import Breakable
 
 LAST_BYTES = 1.0
 """Seconds an engine gets to end its body after it said [DONE], so that the connection can be used again."""
 
 
-class PieceReads(Reads[list[Piece]]):
+class PieceReads(Breakable[list[Piece]]):
     """What a stream's bytes are read as. `copies`: so many choices are given the same pieces. `broke_off` is called when the
     engine breaks off after the first of them."""
 
     def __init__(self, blocks: Reads[bytes], reader: CompletionsReader, *, copies: int, broke_off: Callable[[], None]) -> None:
+        super().__init__(broke_off)
         self._blocks = blocks
         self._reader = reader
         self._copies = copies
-        self._broke_off = broke_off
-        self._begun = False
 
     async def __anext__(self) -> list[Piece]:
         pieces: list[Piece] = []
-        with self._watched():
+        with self.watched():
             while not pieces and not self._reader.done:
                 try:
                     pieces = self._reader.feed(await anext(self._blocks))
@@ -41,7 +41,7 @@ class PieceReads(Reads[list[Piece]]):
                 self._reader.end()
         if not pieces:
             raise StopAsyncIteration
-        self._begun = True
+        self.begun = True
         return pieces if self._copies == 1 else _copied(pieces, self._copies)
 
     async def run(self, take: Take[list[Piece]]) -> None:
@@ -52,11 +52,11 @@ class PieceReads(Reads[list[Piece]]):
             pieces = reader.feed(block)
             wait = None
             if pieces:
-                self._begun = True
+                self.begun = True
                 wait = take(pieces if copies == 1 else _copied(pieces, copies))
             return partial(_ended, wait) if reader.done else wait
 
-        with self._watched():
+        with self.watched():
             with suppress(_Ended):
                 if not self._reader.done:
                     await self._blocks.run(passed)
@@ -72,15 +72,6 @@ class PieceReads(Reads[list[Piece]]):
                     pass
         except (TimeoutError, BackendError):
             pass  # the answer is complete; the connection is simply not used again
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
-        try:
-            yield
-        except BackendError:
-            if self._begun:
-                self._broke_off()
-            raise
 
 
 class _Ended(Exception):

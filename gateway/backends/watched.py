@@ -7,35 +7,43 @@ from gateway.chat.flow import Item, Reads, Take, Wait
 from gateway.errors import BackendError
 
 
-class Watched(Reads[Item]):
-    """The same reads. `broke_off` is called when the engine breaks off after the first of them."""
+class Breakable(Reads[Item]):
+    """Reads of which `broke_off` is called when the engine breaks off after the first of them. Whoever gives one says `begun`."""
+
+    def __init__(self, broke_off: Callable[[], None]) -> None:
+        self._broke_off = broke_off
+        self.begun = False
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """The time in which it may break off."""
+        try:
+            yield
+        except BackendError:
+            if self.begun:
+                self._broke_off()
+            raise
+
+
+class Watched(Breakable[Item]):
+    """The same as other reads."""
 
     def __init__(self, reads: Reads[Item], broke_off: Callable[[], None]) -> None:
+        super().__init__(broke_off)
         self._reads = reads
-        self._broke_off = broke_off
-        self._begun = False
 
     async def __anext__(self) -> Item:
-        with self._watched():
+        with self.watched():
             item = await anext(self._reads)
-        self._begun = True
+        self.begun = True
         return item
 
     async def run(self, take: Take[Item]) -> None:
         """Give everything to `take`; see Reads."""
 
         def passed(item: Item) -> Wait | None:
-            self._begun = True
+            self.begun = True
             return take(item)
 
-        with self._watched():
+        with self.watched():
             await self._reads.run(passed)
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
-        try:
-            yield
-        except BackendError:
-            if self._begun:
-                self._broke_off()
-            raise
