@@ -54,7 +54,7 @@ def test_no_secret_comes_out_wherever_it_was_put_in(tmp_path: Path) -> None:
             process.terminate()
             process.wait(PATIENCE)
     log = out.read_text() + err.read_text()
-    assert '"engine": "http://127.0.0.1' in log, "the engine's address is told"
+    assert '"engine":"http://127.0.0.1' in log, "the engine's address is told"
     for secret in (*SECRETS, mine):
         assert secret not in log
         assert all(secret not in answer for answer in told)
