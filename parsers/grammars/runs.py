@@ -2,21 +2,19 @@
 
 An engine prepares a mask for each state that reads characters (30 ms where most of a vocabulary fits), and tries the tokens
 that a mask leaves open whenever it is used. So all characters of a run are read by one rule, `one`, whose mask leaves open every
-token of several characters. A second rule, `near`, reads the same characters where so many more may follow that its lookahead
-(`= ...`) tells of whole tokens at once. What it allows `one` allows too: it is there for the masks alone.
+token of several characters. Rules with a lookahead (`= ...`) would tell of whole tokens at once, but xgrammar's masks then let
+tokens through that its matcher refuses (`...` and a line break in a JSON string), which ends the request.
 """
 
 from dataclasses import dataclass
 
-from .ebnf_text import NOTHING, characters, choice, quoted, repeated, row
+from .ebnf_text import NOTHING, characters, quoted, repeated, row
 from .regexes import Ranges, without
 from .rules import Rules
 
-ROOMS = (128, 32, 12)
-"""How many characters surely fit behind one: a mask for each of these. No vocabulary has many longer tokens than the first."""
 INLINE = 4
 """So many last characters of a run have masks of their own: short tokens are few."""
-BLOCK = ROOMS[0]
+BLOCK = 128
 MOST = BLOCK**3
 """The longest run that is counted."""
 FEW = ((22, BLOCK), (128, 16))
@@ -24,7 +22,7 @@ FEW = ((22, BLOCK), (128, 16))
 NEVER = r"[^\u0000-\U0010ffff]"
 """A class without characters."""
 UNUSUAL = ((34, 34), (92, 92))
-"""What `near` leaves to `one`: an engine believes a mask without another look if it refuses a thousand tokens or more."""
+"""What an endless run leaves to `one`: an engine believes a mask without another look if it refuses a thousand tokens or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +72,7 @@ class _Run:
         while done < least and done + most - least < INLINE:
             rest = self._rules.named("run", self._read(rest, done + most - least))
             done += 1
-        steps: list[str] = []
-        while done < least:
-            room = done + most - least
-            larger = min((size for size in ROOMS if size > room), default=most)
-            count = min(least - done, larger - room)
-            steps.insert(0, self._steps(room, count))
-            done += count
-        return row((*steps, rest))
+        return row((times(self._rules, self._one, least - done), rest)) if done < least else rest
 
     def before(self, least: int, rest: str) -> str:
         if least <= 1:
@@ -96,25 +87,7 @@ class _Run:
 
     def _read(self, rest: str, room: int) -> str:
         """One character before the rest, where so many may follow it."""
-        ways = self._ways if room < INLINE else self._counted(room)
-        return " | ".join(row((way, rest)) for way in ways)
-
-    def _counted(self, room: int) -> tuple[str, ...]:
-        known = next((size for size in ROOMS if size <= room), None)
-        return (self._one,) if known is None else (self._one, self._near(known))
-
-    def _steps(self, room: int, count: int) -> str:
-        """So many characters, with room for these behind the last but that of the first."""
-        return times(self._rules, self._rules.named("step", choice(self._counted(room))), count)
-
-    def _near(self, room: int) -> str:
-        return self._rules.once(("near", self._one, room), lambda: self._written_near(room))
-
-    def _written_near(self, room: int) -> str:
-        """An engine believes the lookahead of a rule only where it stands once, and not at the end of another."""
-        name = self._rules.reserved("near")
-        self._rules.define(name, f"{self._together(self._usual)} (= {row([self._usual] * room)})")
-        return self._rules.named("near", row((name, self._rules.named("nothing", f"{NOTHING} | {NEVER}"))))
+        return " | ".join(row((way, rest)) for way in (self._ways if room < INLINE else [self._one]))
 
     # ---- many
     def _up_to(self, most: int) -> str:
@@ -127,7 +100,7 @@ class _Run:
             return rest
         blocks = (most - unit - 1) // unit
         short, rest = self._up_to(unit - 1), self._up_to(most - blocks * unit)
-        block = self._steps(BLOCK, unit)
+        block = times(self._rules, self._one, unit)
         for _ in range(blocks):
             rest = self._rules.named("run", f"{short} | {row((block, rest))}")
         return rest
