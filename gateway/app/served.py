@@ -98,7 +98,7 @@ class ServedModel:
             fresh = await open_backend(self.model, self._metrics, quiet=True)
             try:
                 assembled = await assemble(self.model, fresh, created=self._created)
-            except BaseException:
+            except BaseException:  # also when the wait is cancelled: the engine that was opened must not be left behind
                 await fresh.close()
                 raise
         except Exception as error:  # as above

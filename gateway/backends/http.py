@@ -173,7 +173,7 @@ class Streamed(Reads[bytes]):
         try:
             if self.connection.status != 200:
                 raise await engine.refusal(self.connection)
-        except BaseException:
+        except BaseException:  # also when nobody waits any more: the connection must not be lost to the pool
             engine.give_back(self.connection)
             raise
         engine.running.add(self)

@@ -70,7 +70,7 @@ class Serving(Reads[Item]):
     async def __aenter__(self) -> Self:
         try:
             await self._begin()
-        except BaseException:
+        except BaseException:  # also when nobody waits any more: what was not entered is not left either
             await self.__aexit__()
             raise
         return self
