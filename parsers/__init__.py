@@ -17,6 +17,7 @@ from .events import (
 from .fold import fold
 from .grammars import constraint
 from .message import Message, Tool, ToolCall, ToolLike, Tools
+from .passage import Delta, Passage
 from .registry import detect, get, names
 from .round_trip import write
 from .turn import Parser
@@ -24,6 +25,7 @@ from .turn import Parser
 __all__ = [
     "ConstraintError",
     "ContentDelta",
+    "Delta",
     "Event",
     "Finish",
     "Format",
@@ -33,6 +35,7 @@ __all__ = [
     "NoticeKind",
     "Parser",
     "ParsersError",
+    "Passage",
     "ReasoningDelta",
     "Tool",
     "ToolCall",

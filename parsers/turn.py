@@ -47,7 +47,7 @@ class Parser(TurnParser):
         return [Notice("dialect", detail)]
 
 
-class _StartReader:
+class _StartReader(Reader):
     """Reads the beginning of a turn whose prompt nobody knows: text, until a marker tells whether it was thinking.
 
     A marker that opens the thinking at the beginning of a turn only tells nothing behind other text.

@@ -10,10 +10,13 @@ from gateway.chat.plan import Plan
 from gateway.errors import BackendError, BackendGarbled, BackendRefused
 
 from .http import error_text
-from .sse import SSEDecoder
+from .sse import SSEDecoder, plain_events
+from .text_frame import TextFrame
 
 DONE = b"[DONE]"
 ENDINGS = ("stop", "length")
+MOST_FRAMES = 8
+"""So many times a stream's frame is learned; one that changes with each chunk is none."""
 
 
 class _Logprobs(msgspec.Struct, gc=False):
@@ -52,10 +55,18 @@ _decode = msgspec.json.Decoder(_Chunk).decode
 
 
 class CompletionsReader:
-    """One stream's reading: blocks of bytes in, the pieces they complete out. `done` once the engine said so."""
+    """One stream's reading: blocks of bytes in, the pieces they complete out. `done` once the engine said so.
+
+    `frame`: a block that it fits need not be fed: it would give one piece of the only choice, with the text in it and nothing
+    else. None where that is not known.
+    """
 
     def __init__(self, *, choices: int, top_logprobs: int | None) -> None:
         self.done = False
+        self.frame: TextFrame | None = None
+        self._known: TextFrame | None = None
+        self._frames = MOST_FRAMES if choices == 1 else 0
+        """How many may still be learned."""
         self._events = SSEDecoder()
         self._open = set(range(choices))
         self._top = top_logprobs
@@ -68,12 +79,25 @@ class CompletionsReader:
                 self.done = True
                 break
             self._read(data, pieces)
+        if len(pieces) == 1 and self._frames and (self._known is None or self._known.text_of(block) is None):
+            self._learn(block, pieces[0])
+        self.frame = None if self._events.holds else self._known
         return pieces
 
     def end(self) -> None:
         """To be called when the bytes end: BackendGarbled if a choice has not."""
         if self._open:
             raise BackendGarbled("The engine's stream broke off before the answer was complete.")
+
+    def _learn(self, block: bytes, piece: Piece) -> None:
+        """Learn the frame of a block that was read as this piece, if it is one that other texts of the choice may stand in."""
+        if piece != Piece(0, piece.text) or not piece.text:
+            return
+        self._frames -= 1
+        frame = TextFrame.of(block)
+        events = None if frame is None else plain_events(frame.around(b'"x"'))
+        if events is not None and len(events) == 1 and _decode(events[0]) == _Chunk([_Choice(text="x")]):
+            self._known = frame
 
     def _read(self, data: bytes, pieces: list[Piece]) -> None:
         try:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from gateway.chat.flow import Reads, Take
+from gateway.chat.flow import Reads, Shortcut, Take
 from gateway.errors import (
     BackendBusy,
     BackendError,
@@ -197,8 +197,9 @@ class Streamed(Reads[bytes]):
             raise StopAsyncIteration
         return block
 
-    async def run(self, take: Take[bytes]) -> None:
-        """Give everything to `take`; see Reads."""
+    async def run(self, take: Take[bytes], shortcut: Shortcut | None = None) -> None:
+        """Give everything to `take`; see Reads. There is no text here yet."""
+        del shortcut
         try:
             await self.connection.run(take)
         except FAILURES as error:

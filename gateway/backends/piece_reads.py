@@ -9,7 +9,7 @@ from functools import partial
 from msgspec import structs
 
 from gateway.chat.events import Piece
-from gateway.chat.flow import Reads, Take, Wait
+from gateway.chat.flow import Reads, Shortcut, Take, Wait
 from gateway.errors import BackendError
 
 from .completions import CompletionsReader
@@ -44,11 +44,17 @@ class PieceReads(Breakable[list[Piece]]):
         self.begun = True
         return pieces if self._copies == 1 else _copied(pieces, self._copies)
 
-    async def run(self, take: Take[list[Piece]]) -> None:
+    async def run(self, take: Take[list[Piece]], shortcut: Shortcut | None = None) -> None:
         """Give everything to `take`; see Reads."""
         reader, copies = self._reader, self._copies
+        if copies > 1 or shortcut is None:
+            shortcut = Shortcut()
 
         def passed(block: bytes) -> Wait | None:
+            if (pattern := shortcut.pattern) is not None and (frame := reader.frame) is not None:
+                text = frame.text_of(block)
+                if text is not None and pattern.fullmatch(text) is not None:
+                    return shortcut.leave(text)
             pieces = reader.feed(block)
             wait = None
             if pieces:

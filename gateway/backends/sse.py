@@ -20,9 +20,14 @@ class SSEDecoder:
         self._held = 0
         self._after_cr = False
 
+    @property
+    def holds(self) -> bool:
+        """Whether an event has begun that is not whole."""
+        return self._held > 0 or self._after_cr
+
     def feed(self, block: bytes) -> list[bytes]:
         """The data of every event that is whole now."""
-        if not self._held and not self._after_cr and (plain := _plain(block)) is not None:
+        if not self._held and not self._after_cr and (plain := plain_events(block)) is not None:
             return plain
         if self._after_cr and block:
             self._after_cr = False
@@ -56,7 +61,7 @@ class SSEDecoder:
         return found
 
 
-def _plain(block: bytes) -> list[bytes] | None:
+def plain_events(block: bytes) -> list[bytes] | None:
     """The data of each event in a block that is what nearly all are: whole events of one line each. None: it is another."""
     if not block.startswith(b"data: ") or not block.endswith(b"\n\n") or b"\r" in block:
         return None

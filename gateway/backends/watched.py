@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gateway.chat.flow import Item, Reads, Take, Wait
+from gateway.chat.flow import Item, Reads, Shortcut, Take, Wait
 from gateway.errors import BackendError
 
 
@@ -38,7 +38,7 @@ class Watched(Breakable[Item]):
         self.begun = True
         return item
 
-    async def run(self, take: Take[Item]) -> None:
+    async def run(self, take: Take[Item], shortcut: Shortcut | None = None) -> None:
         """Give everything to `take`; see Reads."""
 
         def passed(item: Item) -> Wait | None:
@@ -46,4 +46,4 @@ class Watched(Breakable[Item]):
             return take(item)
 
         with self.watched():
-            await self._reads.run(passed)
+            await self._reads.run(passed, shortcut)

@@ -9,11 +9,13 @@ from gateway.errors import AnswerInvalid
 from gateway.telemetry.record import Record
 from parsers import (
     ContentDelta,
+    Delta,
     Event,
     Finish,
     Message,
     Notice,
     Parser,
+    Passage,
     ReasoningDelta,
     ToolCallArguments,
     ToolCallStart,
@@ -70,6 +72,16 @@ class Choice:
         if self._decline is not None:
             events = self._without_hidden(events, self._decline)
         return self._guarded(events) if events else events
+
+    def passage(self) -> Passage | None:
+        """What need not be given to `take` next, but only counted and kept; see Parser.passage."""
+        may = self._plain and not self.done and self._raw is None and self._record.first is not None
+        return self._parser.passage() if may else None
+
+    def spared(self, kind: Delta) -> list[list[str]] | None:
+        """Where the text of such deltas is to be added if `take` is spared them; None where it must have them."""
+        kept = self._guard.spared(kind)
+        return [*kept, self._parser.content] if kept is not None and kind is ContentDelta else kept
 
     def logprobs(self, piece: Piece, events: list[Event]) -> Sequence[TokenLogprob] | None:
         """The log probabilities that leave with a piece's events. Those of an attempt that is given up do not."""

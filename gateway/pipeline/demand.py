@@ -7,7 +7,7 @@ from gateway.chat.plan import Plan
 from gateway.chat.request import ResponseFormat
 from gateway.errors import AnswerInvalid, ContentInvalid, ToolCallInvalid
 from gateway.planning import schemas
-from parsers import ContentDelta, Event, Finish, Notice, Tool, ToolCallArguments, ToolCallEnd, ToolCallStart
+from parsers import ContentDelta, Delta, Event, Finish, Notice, Tool, ToolCallArguments, ToolCallEnd, ToolCallStart
 
 ENDED_BY_ITSELF = ("stop", "tool_calls")
 log = logging.getLogger(__name__)
@@ -75,6 +75,12 @@ class Demand:
             case _:
                 pass
         return None
+
+    def kept(self, kind: Delta) -> list[str] | None:
+        """Where the text of such deltas is collected; None where it is not. What `broken` is not asked for is to be added."""
+        if kind is ToolCallArguments:
+            return self._fragments
+        return self._content if kind is ContentDelta and self.answer is not None else None
 
     def satisfied_by(self, event: Event) -> bool:
         """Whether this event, which broke nothing, completed something that was held to a schema."""

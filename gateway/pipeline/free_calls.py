@@ -42,6 +42,11 @@ class FreeCalls:
                     self._check("".join(self._fragments) or "{}")
                 self._fragments = None
 
+    @property
+    def fragments(self) -> list[str] | None:
+        """The arguments of the open call so far; None where they are not looked at. What is not told to `see` is to be added."""
+        return self._fragments
+
     def _check(self, arguments: str) -> None:
         if len(arguments) <= LONGEST and schemas.is_violated(arguments, self._schemas[self._name]):
             self._record.invalid += 1

@@ -13,7 +13,7 @@ from gateway.errors import AnswerInvalid
 from gateway.planning.mend import mended, unfenced
 from gateway.planning.schemas import answer_violation
 from gateway.telemetry.record import Record
-from parsers import ContentDelta, Event, Finish, Notice, ToolCallArguments, ToolCallEnd, ToolCallStart
+from parsers import ContentDelta, Delta, Event, Finish, Notice, ToolCallArguments, ToolCallEnd, ToolCallStart
 
 from .demand import Demand
 from .free_calls import FreeCalls
@@ -62,6 +62,13 @@ class Guard:
                 out += self._waiting
                 self._waiting = None
         return out
+
+    def spared(self, kind: Delta) -> list[list[str]] | None:
+        """Where the text of such deltas is to be added, so that `passed` may be spared them; None where they wait."""
+        if self._waiting is not None:
+            return None
+        free = self._free_calls.fragments if self._free_calls is not None and kind is ToolCallArguments else None
+        return [kept for kept in (free, self.demand.kept(kind)) if kept is not None]
 
     def _hold(self, event: Event, out: list[Event]) -> None:
         """Begin to hold events back where this one must wait."""

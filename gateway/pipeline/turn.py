@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from gateway.chat.events import Batch, Piece, Usage
-from gateway.chat.flow import Reads, Take, Wait
+from gateway.chat.flow import Leaving, Reads, Take, Wait
 from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid, BackendError, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import ModelSpec
@@ -20,6 +20,7 @@ from .choice import Choice
 from .recording import Recording
 from .restarts import Restarts
 from .running import Running
+from .shortening import Shortening
 
 
 class _CutShort(Exception):
@@ -43,9 +44,9 @@ class Turn:
         self._early: Sequence[Piece] = ()
         """The first read, where it was waited for at the start."""
         self._record = record
-        self._idle_since = 0.0
-        """Since when nothing was to be done but to wait for the engine."""
         self._running = running
+        self._shortening: Shortening | None = None
+        """None where everything goes the long way."""
         self._restarts: Restarts | None = None
         """None where what it gives leaves at once."""
         self._recording = recording
@@ -102,14 +103,15 @@ class Turn:
         reasoning = known.reasoning_tokens or min(reasoning, known.completion_tokens)
         return Usage(known.prompt_tokens, known.completion_tokens, known.cached_tokens, reasoning)
 
-    async def run(self, take: Take[list[Batch]]) -> None:
-        """Give everything to `take`, by the reads of the engine in which it came; returns once the turn is whole."""
+    async def run(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None:
+        """Give everything to `take`, by the reads of the engine in which it came; returns once the turn is whole. `leaving`: text
+        that nothing changes may also leave so."""
         try:
             with self._running.interruptible():
                 while self._attempts:
                     self._attempts -= 1
                     try:
-                        await (self._attempt(take) if self._restarts is None else self._whole(take))
+                        await (self._attempt(take, leaving) if self._restarts is None else self._whole(take))
                         self._tape()
                         return
                     except AnswerInvalid as problem:
@@ -155,23 +157,29 @@ class Turn:
         if broken is not None:
             raise broken
 
-    async def _attempt(self, take: Take[list[Batch]]) -> None:
+    async def _attempt(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None:
         early, self._early = self._early, ()
-        self._idle_since = time.perf_counter()
+        self._shortening, shortcut = None, None
+        if leaving is not None and len(self._choices) == 1 and self._recording is None:
+            self._shortening = Shortening(self._choices[0], self._record, leaving, partial(partial, self._waited))
+            shortcut = self._shortening.shortcut
+        self._record.idle_since = time.perf_counter()
         with suppress(_CutShort):
             if early and (wait := self._pass(take, early)) is not None:
                 await wait()
-            await self._reads.run(partial(self._pass, take))
+            await self._reads.run(partial(self._pass, take), shortcut)
         if not all(choice.done for choice in self._choices):
             raise BackendGarbled("The engine's answer ended before its turn did.")
 
     def _pass(self, take: Take[list[Batch]], pieces: Sequence[Piece]) -> Wait | None:
         """Make of pieces what the client may have of them."""
         record = self._record
-        record.engine_wait += time.perf_counter() - self._idle_since
+        record.engine_wait += time.perf_counter() - record.idle_since
         batches = self._batches(pieces)
         wait = take(batches) if batches else None
-        self._idle_since = time.perf_counter()
+        if self._shortening is not None:
+            self._shortening.after(batches)
+        record.idle_since = time.perf_counter()
         if wait is None and not self._cut_short():
             return None
         return partial(self._waited, wait)
@@ -181,8 +189,8 @@ class Turn:
         if wait is not None:
             await wait()
             now = time.perf_counter()
-            self._record.client_wait += now - self._idle_since
-            self._idle_since = now
+            self._record.client_wait += now - self._record.idle_since
+            self._record.idle_since = now
         if self._cut_short():
             raise _CutShort
 

@@ -1,15 +1,16 @@
 """What every streaming protocol shares: frames, how they are sent, keep-alive, and the watch on the client."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol, TypeVar
 
 from gateway.chat.events import Batch, Usage
-from gateway.chat.flow import Take, Wait
+from gateway.chat.flow import Leave, Leaving, Take, Wait
 from gateway.errors import GatewayError
 from gateway.middleware.asgi import Receive
+from parsers import Delta
 
 from .answer import Answer, told, warning_headers
 from .body import ClientGone
@@ -34,7 +35,7 @@ class Running(Protocol):
     @property
     def usage(self) -> Usage: ...
 
-    async def run(self, take: Take[list[Batch]]) -> None: ...
+    async def run(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None: ...
 
 
 class Encoder(Protocol):
@@ -43,6 +44,10 @@ class Encoder(Protocol):
     def opening(self) -> bytes: ...
 
     def encode(self, batches: Sequence[Batch]) -> bytes: ...
+
+    def leave(self, kind: Delta, write: Callable[[bytes], Wait | None]) -> Leave | None:
+        """What writes deltas of this kind that go on with what was written last, each as `encode` would; None: not without it."""
+        ...
 
     def closing(self, usage: Usage | None) -> bytes: ...
 
@@ -103,7 +108,7 @@ async def relay(
 async def _write_turn(turn: Running, encoder: Encoder, wire: "_Wire") -> bytes:
     """Send the turn; what is left to be sent is its closing, or how it failed."""
     try:
-        await turn.run(lambda batches: wire.write(encoder.encode(batches)))
+        await turn.run(lambda batches: wire.write(encoder.encode(batches)), lambda kind: encoder.leave(kind, wire.write))
     except Exception as error:
         return encoder.failure(told(error))
     return encoder.closing(turn.usage)

@@ -81,6 +81,8 @@ class Record:
     """Addresses of the engines that were asked, the last one last."""
     started: float = field(default_factory=time.perf_counter)
     first: float | None = None
+    idle_since: float = 0.0
+    """Since when nothing has been to be done but to wait for the engine, in the clock of `time.perf_counter`."""
     engine_wait: float = 0.0
     """Seconds in which nothing was to be done but to wait for the engine, its queue included."""
     client_wait: float = 0.0

@@ -13,6 +13,7 @@ from ..automaton import Position, compile_turn
 from ..description import Format, Marker, Messages
 from ..events import Event, Notice, NoticeKind
 from ..message import Tools
+from ..passage import Passage
 from ..readers import Reader, reader_of
 from ..readers.boundary import space_end
 from ..readers.frame import FrameReader
@@ -85,6 +86,18 @@ class Parser:
             self.abandon_draft()
         end_turn(self, may_end=may_end)
         return self.output.take()
+
+    def passage(self) -> Passage | None:
+        """Which texts need not be fed next, because they pass as they are written. Where they are content they are to be added to
+        `content`. It holds until something else is fed."""
+        if self.at < len(self.buffer) or self.unsaid or self.calls.muted:
+            return None
+        return None if self.drafts.open is not None or self.framing.held is not None else self.reader.passage(self)
+
+    @property
+    def content(self) -> list[str]:
+        """The content so far, in pieces."""
+        return self.output.content
 
     def closing_notices(self) -> list[Notice]:
         """What is to be said of the turn as a whole."""

@@ -37,6 +37,11 @@ class Output:
         else:
             self.events.append(ReasoningDelta(text))
 
+    @property
+    def in_content(self) -> bool:
+        """Whether more content follows at once on what there is."""
+        return self.wrote_content and not self.between and not self.behind_call
+
     def notice(self, kind: NoticeKind, detail: str) -> None:
         """Something the operator should know."""
         self.events.append(Notice(kind, detail))

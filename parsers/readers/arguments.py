@@ -4,9 +4,11 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 from ..automaton import SHORTEST_TAG, Position
+from ..passage import Passage
 from .boundary import boundary, whole
 from .frame import ends_behind
 from .json_value import JsonValue, State
+from .reader import Reader
 from .surrogates import encodable
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ class Arguments:
             parser.calls.arguments(text)
         return bool(text)
 
+    def passage(self, parser: "Parser") -> Passage | None:
+        """What would flow."""
+        return self._value.passage if parser.calls.open and self.begun and not self.text else None
+
     def advance(self, parser: "Parser") -> bool | None:
         """Read on, and open the call whose name was read before. As a reader says, whether it moved; None once all is read."""
         outcome = self.read(parser)
@@ -129,7 +135,7 @@ def _object_text(text: str) -> str | None:
     return encodable(written) if written.startswith("{") else None
 
 
-class ArgumentsReader:
+class ArgumentsReader(Reader):
     """Arguments alone, behind a name that was read before."""
 
     __slots__ = ("_arguments", "_begun", "_position")
@@ -174,6 +180,9 @@ class ArgumentsReader:
     def finish(self, parser: "Parser") -> bool:
         parser.skip(len(parser.buffer))
         return False
+
+    def passage(self, parser: "Parser") -> Passage | None:
+        return self._arguments.passage(parser)
 
 
 def note_repairs(parser: "Parser", repairs: set[str]) -> None:

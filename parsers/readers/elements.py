@@ -14,6 +14,7 @@ from ..automaton import Position
 from ..description import ElementArguments
 from ..schema import items_of, member_of, types_of
 from .frame import NAME_LIMIT
+from .reader import Reader
 from .values import quoted, typed
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _tag(prefix: str) -> re.Pattern[str]:
     return re.compile(re.escape(prefix) + rf"<(/?)([^<>\s]{{1,{NAME_LIMIT}}})>")
 
 
-class ElementsReader:
+class ElementsReader(Reader):
     """Reads all arguments of one call."""
 
     __slots__ = ("_count", "_leaf", "_open", "_position")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..automaton import Position
 from ..description import CallId, Format, JsonArguments, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
+from .reader import Reader
 from .strays import meaningless
 from .text import cut_off, skip_cut_off
 from .values import unescaped
@@ -59,7 +60,7 @@ def within(text: re.Pattern[str], begun: re.Pattern[str], parser: "Parser") -> t
     return match, waits
 
 
-class FrameReader:
+class FrameReader(Reader):
     """Reads the marker that comes next, or enters the region that does."""
 
     __slots__ = ("_position",)
@@ -166,7 +167,7 @@ def _glued(prefix: str, tool: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{re.escape(prefix.rstrip('.'))}[._:/-]?)?{re.escape(tool)}[._:/-]?[0-9]*")
 
 
-class NameReader:
+class NameReader(Reader):
     """Reads the name of a tool, the id of a call or a filler, up to the marker behind it. The arguments open the call."""
 
     __slots__ = ("_position",)

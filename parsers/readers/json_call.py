@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position
 from ..description import JsonCall
+from ..passage import Passage
 from .arguments import Arguments, note_repairs
 from .boundary import boundary, whole
 from .frame import NAME_LIMIT, ends_behind, within
 from .json_value import JsonValue, State
+from .reader import Reader
 from .surrogates import is_encodable
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _FUNCTIONS = frozenset({"function", "function_call"})
 _ENVELOPE = _IDS | {"type", "function", "index"}
 
 
-class JsonCallReader:
+class JsonCallReader(Reader):
     """Reads name, arguments and perhaps an id, in any order, also in OpenAI's envelope."""
 
     __slots__ = (
@@ -77,6 +79,10 @@ class JsonCallReader:
                 return True
         parser.skip(len(parser.buffer))
         return False
+
+    def passage(self, parser: "Parser") -> Passage | None:
+        arguments = self._arguments if self._role == "arguments" else None
+        return arguments.passage(parser) if arguments is not None else None
 
     # ---- structure
     def _structure(self, parser: "Parser", character: str) -> bool:

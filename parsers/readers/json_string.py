@@ -2,7 +2,10 @@
 
 import re
 
+from ..passage import json_string
+
 _PLAIN = {'"': re.compile(r'[^"\\\x00-\x1f]+'), "'": re.compile(r"[^'\"\\\x00-\x1f]+")}
+_PASSAGES = {quote: json_string(quote) for quote in "\"'"}
 """What is written as it is read, by the quote that the string stands in."""
 _ESCAPES = frozenset('"\\/bfnrt')
 _HEX = re.compile(r"[0-9a-fA-F]+")
@@ -18,7 +21,7 @@ _CONTROL = {chr(code): f"\\u{code:04x}" for code in range(32)} | {
 class JsonString:
     """Reads from behind a string's first quote to behind its last. JSON text goes to `out`, what was put right to `repairs`."""
 
-    __slots__ = ("_escape", "_out", "_python", "_quote", "_repairs", "escaped_quotes", "open", "plain")
+    __slots__ = ("_escape", "_out", "_plain", "_python", "_quote", "_repairs", "escaped_quotes", "open", "passage")
 
     def __init__(self, out: list[str], repairs: set[str], *, python: bool) -> None:
         self._out = out
@@ -28,8 +31,9 @@ class JsonString:
         self.escaped_quotes = False
         """A backslash stands before one of its own quotes."""
         self._quote = '"'
-        self.plain = _PLAIN['"']
+        self.passage = _PASSAGES['"']
         """What passes as it is, outside an escape."""
+        self._plain = _PLAIN['"']
         self._escape: str | None = None
         """The escape that is being read, without its backslash."""
 
@@ -39,14 +43,14 @@ class JsonString:
             self._repairs.add("single quotes")
         self.open = True
         self.escaped_quotes = False
-        self._quote, self.plain = quote, _PLAIN[quote]
+        self._quote, self._plain, self.passage = quote, _PLAIN[quote], _PASSAGES[quote]
         self._out.append('"')
 
     def reopen(self, quote: str = "") -> None:
         """The string goes on, to a quote of another kind if one is given."""
         self.open = True
         if quote:
-            self._quote, self.plain = quote, _PLAIN[quote]
+            self._quote, self._plain, self.passage = quote, _PLAIN[quote], _PASSAGES[quote]
 
     @property
     def escaping(self) -> bool:
@@ -57,7 +61,7 @@ class JsonString:
         """Consume a stretch of `text[position:]`, which is not empty; the index behind it. `open` says whether more follows."""
         if self._escape is not None:
             return self._escaped(text, position, self._escape)
-        match = self.plain.match(text, position)
+        match = self._plain.match(text, position)
         if match:
             self._out.append(match.group())
             position = match.end()

@@ -7,6 +7,7 @@ such repair is noted. Anything else makes the value bad.
 
 from enum import Enum, auto
 
+from ..passage import Passage
 from .boundary import space_end
 from .json_scalar import SCALAR, is_scalar, python_scalar
 from .json_string import JsonString
@@ -125,8 +126,13 @@ class JsonValue:
         """All of `text[position:]` if it stands inside a string and is written as it is read, else nothing. None is consumed."""
         if self.state is not _STRING or self._string.escaping:
             return ""
-        match = self._string.plain.match(text, position)
+        match = self._string.passage.pattern.match(text, position)
         return match.group() if match is not None and match.end() == len(text) else ""
+
+    @property
+    def passage(self) -> Passage | None:
+        """What passes as it is written; None outside of strings."""
+        return self._string.passage if self.state is _STRING and not self._string.escaping else None
 
     def finish(self) -> None:
         """The text is at its end: a bare number or word may be whole now."""

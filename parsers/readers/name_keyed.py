@@ -5,8 +5,10 @@ import re
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
+from ..passage import Passage
 from .arguments import Arguments
 from .frame import within
+from .reader import Reader
 from .surrogates import is_encodable
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ _KEY = re.compile(r'\{[ \t\r\n]*"((?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F
 _OPEN_KEY = re.compile(r'\{[ \t\r\n]*(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?)?\Z', re.DOTALL)
 
 
-class NameKeyedReader:
+class NameKeyedReader(Reader):
     """Reads one call."""
 
     __slots__ = ("_arguments", "_done", "_position")
@@ -43,6 +45,9 @@ class NameKeyedReader:
             return True
         parser.skip(len(parser.buffer))
         return False
+
+    def passage(self, parser: "Parser") -> Passage | None:
+        return self._arguments.passage(parser) if self._arguments is not None and not self._done else None
 
     def _name(self, parser: "Parser") -> bool:
         match, waits = within(_KEY, _OPEN_KEY, parser)

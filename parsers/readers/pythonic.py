@@ -7,6 +7,7 @@ from ..automaton import Position
 from .frame import within
 from .json_value import JsonValue, State
 from .python_string import KEYWORD, OPEN_KEYWORD, StringEnd
+from .reader import Reader
 from .values import quoted
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ _NAME = re.compile(r"([^\W\d][\w.\-]*)[ \t\r\n]*\(")
 _OPEN_NAME = re.compile(r"[^\W\d][\w.\-]*[ \t\r\n]*\Z")
 
 
-class PythonCallReader:
+class PythonCallReader(Reader):
     """Reads one call."""
 
     __slots__ = ("_behind_value", "_count", "_key", "_named", "_position", "_string", "_value")

@@ -16,6 +16,7 @@ from ..schema import member_of, types_of
 from .boundary import boundary, in_order, space_end, whole
 from .frame import NAME_LIMIT, texts_behind
 from .json_value import JsonValue, State
+from .reader import Reader
 from .values import as_json_or_text, quoted, typed
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _key_pattern(quote: str) -> re.Pattern[str]:
     return re.compile(rf"""(?:{token}([^\n]*?){token}|"([^"\n]*)"|'([^'\n]*)'|([^\s:,"'(){{}}\[\]<]+))\s*:""")
 
 
-class QuotedReader:
+class QuotedReader(Reader):
     """Reads the arguments of one call."""
 
     __slots__ = (

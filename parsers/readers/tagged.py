@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position
 from ..message import Tool
+from ..passage import Passage, bare_value
 from .boundary import boundary, in_order, space_end, whole
 from .frame import NAME_LIMIT
 from .json_value import JsonValue, State
+from .reader import Reader
 from .tag_table import mark_of, table_of
 from .values import allowed_types, as_json_or_text, knows, quoted, typed, unescaped
 
@@ -25,7 +27,7 @@ _LOOKAHEAD = 256
 """Characters of whitespace behind a closer that are looked past."""
 
 
-class TaggedReader:
+class TaggedReader(Reader):
     """Reads all arguments of one call."""
 
     __slots__ = (
@@ -69,6 +71,11 @@ class TaggedReader:
             elif not self._read_value(parser, at_end=True):
                 break
         return parser.reader is not self
+
+    def passage(self, parser: "Parser") -> Passage | None:
+        if not self._in_value or not self._streams or self._cdata is None or not parser.calls.open:
+            return None
+        return bare_value(self._enders())
 
     # ---- between values
     def _between(self, parser: "Parser", *, at_end: bool) -> bool:
@@ -172,7 +179,7 @@ class TaggedReader:
     def _read_value(self, parser: "Parser", *, at_end: bool) -> bool:
         if self._cdata is None and not self._begins(parser, at_end=at_end):
             return False
-        enders = (f"]]>{self._table.close}",) if self._cdata else self._table.enders
+        enders = self._enders()
         start = parser.at
         while True:
             match = (whole if at_end else boundary)(enders).search(parser.buffer, start)
@@ -192,6 +199,9 @@ class TaggedReader:
                 return self._close(parser, match.start(), ender)
             start = match.start() + 1
             self._take(parser, start)
+
+    def _enders(self) -> tuple[str, ...]:
+        return (f"]]>{self._table.close}",) if self._cdata else self._table.enders
 
     def _cut_closer(self, parser: "Parser", enders: tuple[str, ...], start: int) -> int:
         """Where the turn's end cut off a closer: its beginning is framing, not the end of the value."""

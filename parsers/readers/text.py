@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position
 from ..description import Marker, Text
+from ..events import ContentDelta, ReasoningDelta
+from ..passage import Passage, free_text
 from .boundary import boundary, in_order, whole
+from .reader import Reader
 from .strays import Channel, call_tokens, meaningless, strays
 
 if TYPE_CHECKING:
@@ -69,7 +72,7 @@ class TextTable:
         return in_order([*(texts if drafts else texts - self.drafts), *others])
 
 
-class TextReader:
+class TextReader(Reader):
     """Reads one stretch of free text."""
 
     __slots__ = ("_ended", "_literal", "_pattern", "_says", "_space", "_table", "_watched", "_wrote", "channel", "position")
@@ -138,6 +141,13 @@ class TextReader:
             del self._space[len(self._space) if self._ended is None else self._ended :]
             self._flush_space(parser)
         return True
+
+    def passage(self, parser: "Parser") -> Passage | None:
+        if not self._wrote or self._space or self._literal or self._pattern is None or parser.framing.behind_muted:
+            return None
+        if self.channel == "reasoning":
+            return free_text(ReasoningDelta, self._watched)
+        return free_text(ContentDelta, self._watched) if parser.output.in_content else None
 
     def _behind_call(self, parser: "Parser") -> bool:
         """Whether a call ended right here: the beginning of a marker is then its closer, cut off, and not text."""

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Self, TypeVar
 
 from gateway.backends.base import broke_off
-from gateway.chat.flow import Item, Reads, Take
+from gateway.chat.flow import Item, Reads, Shortcut, Take
 from gateway.errors import (
     BackendBusy,
     BackendError,
@@ -61,11 +61,11 @@ class Serving(Reads[Item]):
     def __anext__(self) -> Awaitable[Item]:  # type: ignore[override]
         return self._reads.__anext__() if self._begun else self._first()
 
-    async def run(self, take: Take[Item]) -> None:
+    async def run(self, take: Take[Item], shortcut: Shortcut | None = None) -> None:
         """Give everything to `take`; see Reads."""
         if not self._begun and (wait := take(await self._first())) is not None:
             await wait()
-        await self._reads.run(take)
+        await self._reads.run(take, shortcut)
 
     async def __aenter__(self) -> Self:
         try:

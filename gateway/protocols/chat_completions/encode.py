@@ -4,15 +4,17 @@ Text goes out as ASCII JSON: some clients cut lines at U+2028 or decode each net
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json.encoder import encode_basestring_ascii as quoted
 from typing import assert_never
 
 from gateway.chat.events import Batch, TokenLogprob, Usage
+from gateway.chat.flow import Leave, Wait
 from gateway.errors import GatewayError
 from gateway.protocols.custom_input import InputText
 from parsers import (
     ContentDelta,
+    Delta,
     Event,
     Finish,
     Notice,
@@ -60,6 +62,14 @@ class StreamEncoder:
             for event in choice.seen(batch.events):
                 chunks.append(self._finished(choice, event.reason) if type(event) is Finish else choice.encode(event))
         return "".join(chunks).encode("ascii")
+
+    def leave(self, kind: Delta, write: Callable[[bytes], Wait | None]) -> Leave | None:
+        """What writes deltas of this kind as `encode` would, of an only choice; None where they need more than that."""
+        around = self._choices[0].around(kind)
+        if around is None:
+            return None
+        before, behind = around
+        return lambda text: write(f"{before}{quoted(text)}{behind}".encode("ascii"))
 
     def closing(self, usage: Usage | None) -> bytes:
         """What follows the last event."""
@@ -134,6 +144,16 @@ class _Choice:
                 return ""
             case _:
                 assert_never(event)
+
+    def around(self, kind: Delta) -> tuple[str, str] | None:
+        """What stands before and behind the text of further deltas of this kind; None where more is to be done for each."""
+        if self.logprobs or self._thinking is not None:
+            return None
+        if kind is ContentDelta:
+            return self._content, f"}}{self._close}"
+        if kind is ToolCallArguments and self._input is None and not self._shape.legacy:
+            return self._arguments, f"{self._arguments_close}{self._close}"
+        return None
 
     def _closing(self) -> str:
         return f',"logprobs":{self._waiting_logprobs()},"finish_reason":null{self._end}' if self.logprobs else self._close

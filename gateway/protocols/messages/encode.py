@@ -4,14 +4,16 @@ Every frame has its `event:` line, without which the official clients ignore it.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, assert_never
 
 from gateway.chat.events import Batch, Usage
+from gateway.chat.flow import Leave, Wait
 from gateway.errors import GatewayError
 from parsers import (
     ContentDelta,
+    Delta,
     Event,
     Finish,
     Notice,
@@ -27,6 +29,8 @@ from .shape import SIGNATURE, Shape, stop_reason, usage_object
 PING = b'event: ping\ndata: {"type":"ping"}\n\n'
 TEXT = '{"type":"text","text":""}'
 CLOSE = "}}\n\n"
+BLOCKS: dict[Delta, str] = {ContentDelta: "text", ReasoningDelta: "thinking", ToolCallArguments: "tool_use"}
+"""The kind of block that a delta stands in."""
 THINKING = '{"type":"thinking","thinking":"","signature":""}'
 
 
@@ -69,6 +73,13 @@ class StreamEncoder:
             for event in batch.events:
                 frames.append(self._encode(event))
         return "".join(frames).encode()
+
+    def leave(self, kind: Delta, write: Callable[[bytes], Wait | None]) -> Leave | None:
+        """What writes deltas of this kind as `encode` would; None where they do not go on with the open block."""
+        if self._kind != BLOCKS[kind]:
+            return None
+        before = self._delta
+        return lambda text: write(f"{before}{quoted(text)}{CLOSE}".encode("ascii"))
 
     def closing(self, usage: Usage | None) -> bytes:
         """Why the turn ended and what it cost."""

@@ -6,16 +6,18 @@ Text goes out as ASCII JSON: some clients cut lines at U+2028 or decode each net
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, assert_never
 
 from gateway.chat.events import Batch, TokenLogprob, Usage
+from gateway.chat.flow import Leave, Wait
 from gateway.errors import GatewayError
 from gateway.protocols.custom_input import InputText
 from gateway.protocols.logprobs import logprobs_list
 from parsers import (
     ContentDelta,
+    Delta,
     Event,
     Finish,
     Notice,
@@ -90,6 +92,13 @@ class StreamEncoder:
             for event in batch.events:
                 frames.append(self._encode(event))
         return "".join(frames).encode()
+
+    def leave(self, kind: Delta, write: Callable[[bytes], Wait | None]) -> Leave | None:
+        """What writes deltas of this kind as `encode` would; None where they do not merely go on with the open item."""
+        items = {ContentDelta: self._text, ReasoningDelta: "reasoning", ToolCallArguments: "function_call"}
+        if self._kind != items[kind] or self._waiting or self._logprobs or not self._delta_close:
+            return None
+        return lambda text: write(self._delta(text).encode("ascii"))
 
     def found(self, tools: Sequence[Json]) -> None:
         """A search of the gateway has found these tools; told with what comes next."""

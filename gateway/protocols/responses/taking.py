@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.chat.events import Batch, Usage
-from gateway.chat.flow import Take
+from gateway.chat.flow import Leaving, Take
 from gateway.chat.request import ChatRequest
 from gateway.errors import StoreUnavailable, ToolSchemaInvalid
 from gateway.pipeline import Pipeline, Turn
@@ -100,10 +100,10 @@ class Taking:
     def usage(self) -> Usage:
         return self.turns.usage
 
-    async def run(self, take: Take[list[Batch]]) -> None:
+    async def run(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None:
         """Give everything to `take`, as the turns do."""
         try:
-            await self.turns.run(take)
+            await self.turns.run(take, leaving)
         except Exception as error:
             known = told(error)
             self.encoder.fail(known)

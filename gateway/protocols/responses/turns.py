@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import structs
 
 from gateway.chat.events import Batch, Usage
-from gateway.chat.flow import Take, Wait
+from gateway.chat.flow import Leaving, Take, Wait
 from gateway.chat.request import ChatRequest, ToolChoice
 from gateway.pipeline import Turn
 from parsers import Event, Finish, Message, ToolCall, fold
@@ -56,10 +56,10 @@ class Turns:
         """Tokens spent in all turns."""
         return self._spent + self._turn.usage
 
-    async def run(self, take: Take[list[Batch]]) -> None:
-        """Give everything to `take`, by the reads of the engine in which it came."""
+    async def run(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None:
+        """Give everything to `take`, by the reads of the engine in which it came; see Turn."""
         if not self._tools.searched_here:
-            await self._turn.run(take)
+            await self._turn.run(take, leaving)
             return
         while True:
             events: list[Event] = []

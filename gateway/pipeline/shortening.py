@@ -1,0 +1,62 @@
+"""Opens the shortcut from engine to client where the text of a turn passes unchanged, and closes it again."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from gateway.chat.events import Batch
+from gateway.chat.flow import Leave, Leaving, Shortcut, Wait
+from gateway.telemetry.record import Record
+from parsers import Delta, Passage, ReasoningDelta
+
+from .choice import Choice
+
+Waited = Callable[[Wait], Wait]
+"""What waits for a client, and accounts for it."""
+
+
+class Shortening:
+    """Looks after the `shortcut` of a turn with one choice."""
+
+    def __init__(self, choice: Choice, record: Record, leaving: Leaving, waited: Waited) -> None:
+        self.shortcut = Shortcut()
+        self._choice = choice
+        self._record = record
+        self._leaving = leaving
+        self._waited = waited
+        self._passage: Passage | None = None
+        """For which the shortcut's `leave` was made."""
+
+    def after(self, batches: Sequence[Batch]) -> None:
+        """To be told what has come the long way, each time."""
+        passage = self._choice.passage()
+        if passage is None or passage is not self._passage or not _is_delta(batches, passage.kind):
+            leave = None if passage is None else self._way(passage.kind)
+            self._passage = passage if leave is not None else None
+            if leave is not None:
+                self.shortcut.leave = leave
+        self.shortcut.pattern = self._passage.pattern if self._passage is not None else None
+
+    def _way(self, kind: Delta) -> Leave | None:
+        write = self._leaving(kind)
+        kept = None if write is None else self._choice.spared(kind)
+        if write is None or kept is None:
+            return None
+        choice, record, clock = self._choice, self._record, time.perf_counter
+        thinks = kind is ReasoningDelta
+
+        def leave(text: str) -> Wait | None:
+            record.engine_wait += clock() - record.idle_since
+            choice.tokens += 1
+            if thinks:
+                choice.reasoning_tokens += 1
+            for texts in kept:
+                texts.append(text)
+            wait = write(text)
+            record.idle_since = clock()
+            return wait if wait is None else self._waited(wait)
+
+        return leave
+
+
+def _is_delta(batches: Sequence[Batch], kind: Delta) -> bool:
+    return len(batches) == 1 and len(batches[0].events) == 1 and type(batches[0].events[0]) is kind
