@@ -74,13 +74,14 @@ class CompletionsReader:
     def feed(self, block: bytes) -> list[Piece]:
         """Pieces that are whole now; BackendError when the engine reports a failure inside its stream."""
         pieces: list[Piece] = []
-        for data in self._events.feed(block):
+        events = self._events.feed(block)
+        for data in events:
             if data == DONE:
                 self.done = True
                 break
             self._read(data, pieces)
-        if len(pieces) == 1 and self._frames and (self._known is None or self._known.text_of(block) is None):
-            self._learn(block, pieces[0])
+        if self._frames and events and pieces and not self.done:
+            self._learn(b"data: %b\n\n" % events[-1], pieces[-1])
         self.frame = None if self._events.holds else self._known
         return pieces
 
@@ -91,7 +92,8 @@ class CompletionsReader:
 
     def _learn(self, block: bytes, piece: Piece) -> None:
         """Learn the frame of a block that was read as this piece, if it is one that other texts of the choice may stand in."""
-        if piece != Piece(0, piece.text) or not piece.text:
+        known = self._known is not None and self._known.texts_of(block) is not None
+        if known or not piece.text or piece != Piece(0, piece.text):
             return
         self._frames -= 1
         frame = TextFrame.of(block)

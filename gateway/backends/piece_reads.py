@@ -52,9 +52,9 @@ class PieceReads(Breakable[list[Piece]]):
 
         def passed(block: bytes) -> Wait | None:
             if (pattern := shortcut.pattern) is not None and (frame := reader.frame) is not None:
-                text = frame.text_of(block)
-                if text is not None and pattern.fullmatch(text) is not None:
-                    return shortcut.leave(text)
+                found = frame.texts_of(block)
+                if found is not None and pattern.fullmatch(found[0]) is not None:
+                    return shortcut.leave(*found)
             pieces = reader.feed(block)
             wait = None
             if pieces:

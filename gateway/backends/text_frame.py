@@ -13,10 +13,11 @@ _decode = msgspec.json.Decoder(str).decode
 class TextFrame:
     """The bytes before and behind the text of one event, itself a JSON string."""
 
-    __slots__ = ("_before", "_behind", "_end", "_start")
+    __slots__ = ("_before", "_behind", "_between", "_end", "_start")
 
     def __init__(self, before: bytes, behind: bytes) -> None:
         self._before, self._behind = before, behind
+        self._between = behind + before
         self._start, self._end = len(before), -len(behind)
 
     @classmethod
@@ -32,11 +33,16 @@ class TextFrame:
         """The block that this JSON string makes."""
         return self._before + text + self._behind
 
-    def text_of(self, block: bytes) -> str | None:
-        """The text in the frame; None where another frame is around it, or no string stands in it."""
+    def texts_of(self, block: bytes) -> tuple[str, int] | None:
+        """The text in the frame, or in so many frames that came together; None where another frame is around it, or no string
+        stands in it."""
         if not block.startswith(self._before) or not block.endswith(self._behind):
             return None
+        inner = block[self._start : self._end]
         try:
-            return _decode(block[self._start : self._end])
+            if self._between not in inner:
+                return _decode(inner), 1
+            texts = [_decode(text) for text in inner.split(self._between)]
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return None
+        return "".join(texts), len(texts)

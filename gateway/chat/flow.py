@@ -30,7 +30,8 @@ class Shortcut:
 
     def __init__(self) -> None:
         self.pattern: re.Pattern[str] | None = None
-        self.leave: Leave
+        self.leave: Callable[[str, int], Wait | None]
+        """Sends the client such a text, which came in so many pieces; see Leave."""
 
 
 class Reads(AsyncIterator[Item]):

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from gateway.chat.events import Batch
-from gateway.chat.flow import Leave, Leaving, Shortcut, Wait
+from gateway.chat.flow import Leaving, Shortcut, Wait
 from gateway.telemetry.record import Record
 from parsers import Delta, Passage, ReasoningDelta
 
@@ -36,7 +36,7 @@ class Shortening:
                 self.shortcut.leave = leave
         self.shortcut.pattern = self._passage.pattern if self._passage is not None else None
 
-    def _way(self, kind: Delta) -> Leave | None:
+    def _way(self, kind: Delta) -> Callable[[str, int], Wait | None] | None:
         write = self._leaving(kind)
         kept = None if write is None else self._choice.spared(kind)
         if write is None or kept is None:
@@ -44,11 +44,11 @@ class Shortening:
         choice, record, clock = self._choice, self._record, time.perf_counter
         thinks = kind is ReasoningDelta
 
-        def leave(text: str) -> Wait | None:
+        def leave(text: str, tokens: int) -> Wait | None:
             record.engine_wait += clock() - record.idle_since
-            choice.tokens += 1
+            choice.tokens += tokens
             if thinks:
-                choice.reasoning_tokens += 1
+                choice.reasoning_tokens += tokens
             for texts in kept:
                 texts.append(text)
             wait = write(text)

@@ -31,6 +31,7 @@ from gateway.protocols.responses.shape import Shape as ResponsesShape
 from gateway.telemetry.record import Record
 from parsers import Delta
 from tests.support.planned import CITY, STRICT_WEATHER, WEATHER, asked, scripted
+from tests.support.shapes import parsed
 from tests.support.turns import cut
 
 Made = tuple[bytes, Usage, int, dict[str, int], str]
@@ -64,6 +65,11 @@ def block(text: str, finish: str | None = None) -> bytes:
     choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish, "stop_reason": None, "token_ids": None}
     event = {"id": "cmpl-0", "object": "text_completion", "created": 0, "model": "m", "choices": [choice], "usage": None}
     return f"data: {json.dumps(event)}\n\n".encode()
+
+
+def blocks_of(texts: Sequence[str]) -> list[bytes]:
+    """The stream that brings these texts."""
+    return [*map(block, texts), block("", "stop"), b"data: [DONE]\n\n"]
 
 
 class Played:
@@ -140,24 +146,12 @@ def test_it_makes_no_difference(
             )
         )
     )
-    texts = cut(turn, data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=5)))
-    sent = b"".join([*map(block, texts), block("", "stop"), b"data: [DONE]\n\n"])
-    # Blocks as the engine wrote them, but for some that were cut in the middle or came together.
-    ends = data.draw(st.lists(st.integers(1, 2 * len(block(""))), max_size=3))
-    blocks = [*map(block, texts), block("", "stop"), b"data: [DONE]\n\n"]
-    blocks = [*blocks[:-4], *filter(None, cut_bytes(b"".join(blocks[-4:]), ends))]
-    assert b"".join(blocks) == sent
+    blocks = blocks_of(cut(turn, data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=5))))
+    for at in data.draw(st.lists(st.integers(0, len(blocks) - 1), max_size=3)):  # some events come in two reads
+        middle = data.draw(st.integers(1, len(blocks[at])))
+        blocks[at : at + 1] = filter(None, (blocks[at][:middle], blocks[at][middle:]))
     long, _ = made(spec, REQUESTS[wanted], ENCODERS[protocol](), blocks, short=False)
     assert made(spec, REQUESTS[wanted], ENCODERS[protocol](), blocks, short=True)[0] == long
-
-
-def cut_bytes(text: bytes, lengths: Sequence[int]) -> list[bytes]:
-    """A text in pieces of these lengths, and the rest."""
-    pieces = []
-    for length in lengths:
-        pieces.append(text[:length])
-        text = text[length:]
-    return [*pieces, text]
 
 
 @pytest.mark.parametrize("protocol", ["chat", "messages", "responses"])
@@ -165,7 +159,7 @@ def test_nearly_all_of_a_long_answer_goes_the_short_way(model: ModelSpec, protoc
     words = [" It rains", " in\n", "“Paris”", ' and "here"', "."] * 40
     arguments = ['{"name": "get_weather", "arguments": {"city": "', *[" Pa", "ris", "\\n", ' \\"é\\"'] * 40, '"}}']
     texts = ["Well", *words, "<tool_call>\n", *arguments, "\n</tool_call>"]
-    blocks = [*map(block, texts), block("", "stop"), b"data: [DONE]\n\n"]
+    blocks = blocks_of(texts)
     (_, usage, _, _, _), went = made(model, REQUESTS["free"], ENCODERS[protocol](), blocks, short=True)
     assert usage.completion_tokens == len(texts)
     # white space at the end of a piece waits for the next one, so two of five words go the long way
@@ -174,9 +168,28 @@ def test_nearly_all_of_a_long_answer_goes_the_short_way(model: ModelSpec, protoc
 
 def test_thinking_goes_the_short_way_and_is_counted(model: ModelSpec) -> None:
     texts = ["<think>", "\nHm", *[" it rains"] * 20, "\n</think>\n\n", "Yes."]
-    blocks = [*map(block, texts), block("", "stop"), b"data: [DONE]\n\n"]
+    blocks = blocks_of(texts)
     (_, usage, _, _, _), went = made(model, asked(), ENCODERS["messages"](), blocks, short=True)
     assert went >= 19
     long, _ = made(model, asked(), ENCODERS["messages"](), blocks, short=False)
     assert usage == long[1]
     assert usage.reasoning_tokens >= 20
+
+
+def test_what_comes_together_leaves_together(model: ModelSpec) -> None:
+    arguments = ['{"name": "get_weather", "arguments": {"city": "', *["Pa", 'ris \\"x\\"'] * 10, '", "unit": "K"}}']
+    texts = ["Well", *[" it", " rains"] * 10, "<tool_call>\n", *arguments, "\n</tool_call>"]
+    single, pairs = blocks_of(texts), blocks_of(texts)
+    pairs = [b"".join(pairs[at : at + 2]) for at in range(0, len(pairs), 2)]
+    (one, *counted), _ = made(model, REQUESTS["free"], ENCODERS["chat"](), single, short=False)
+    (two, *counted_too), went = made(model, REQUESTS["free"], ENCODERS["chat"](), pairs, short=True)
+    assert went >= 16
+    assert counted_too == counted
+    assert said(two) == said(one)
+
+
+def said(stream: bytes) -> list[str]:
+    """The content and the arguments in a stream of chat completions."""
+    deltas = [chunk["choices"][0]["delta"] for chunk in parsed(stream)]
+    calls = [call["function"]["arguments"] for delta in deltas for call in delta.get("tool_calls", ())]
+    return ["".join(delta.get("content") or "" for delta in deltas), "".join(calls)]
