@@ -1,7 +1,8 @@
 """One choice of a turn: its parser, the guard at its end, and where it is cut."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from gateway.chat.events import Piece, TokenLogprob
 from gateway.chat.plan import Plan
@@ -82,6 +83,10 @@ class Choice:
         """Where the text of such deltas is to be added if `take` is spared them; None where it must have them."""
         kept = self._guard.spared(kind)
         return [*kept, self._parser.content] if kept is not None and kind is ContentDelta else kept
+
+    def making(self, kind: Delta) -> Callable[[str], Event]:
+        """What makes such a delta of its text, as the parser would."""
+        return partial(ToolCallArguments, self._parser.calls.index) if kind is ToolCallArguments else kind
 
     def logprobs(self, piece: Piece, events: list[Event]) -> Sequence[TokenLogprob] | None:
         """The log probabilities that leave with a piece's events. Those of an attempt that is given up do not."""

@@ -7,13 +7,13 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from gateway.chat.events import Batch, Piece, Usage
-from gateway.chat.flow import Leaving, Reads, Take, Wait
+from gateway.chat.flow import Leave, Leaving, Reads, Take, Wait
 from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid, BackendError, BackendGarbled, GatewayError, RequestError
 from gateway.planning.catalog import ModelSpec
 from gateway.planning.planner import plan_again
 from gateway.telemetry.record import Record
-from parsers import Message
+from parsers import Delta, Message
 
 from .again import second_request
 from .choice import Choice
@@ -139,7 +139,7 @@ class Turn:
         while True:
             kept: list[list[Batch]] = []
             try:
-                await self._attempt(kept.append)
+                await self._attempt(kept.append, partial(self._keeping, kept))
                 break
             except AnswerInvalid as problem:
                 broken = problem
@@ -156,6 +156,11 @@ class Turn:
                 await wait()
         if broken is not None:
             raise broken
+
+    def _keeping(self, kept: list[list[Batch]], kind: Delta) -> Leave:
+        """Keeps what goes the short way with what went the long one."""
+        make = self._choices[0].making(kind)
+        return lambda text: kept.append([Batch(0, [make(text)])])
 
     async def _attempt(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None:
         early, self._early = self._early, ()

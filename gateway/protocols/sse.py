@@ -105,10 +105,15 @@ async def relay(
     await wire.end(b"")
 
 
+async def write_out(turn: Running, encoder: Encoder, write: Callable[[bytes], Wait | None]) -> None:
+    """Give `write` what the encoder makes of a turn, as it comes; returns, or raises, when the turn does."""
+    await turn.run(lambda batches: write(encoder.encode(batches)), lambda kind: encoder.leave(kind, write))
+
+
 async def _write_turn(turn: Running, encoder: Encoder, wire: "_Wire") -> bytes:
     """Send the turn; what is left to be sent is its closing, or how it failed."""
     try:
-        await turn.run(lambda batches: wire.write(encoder.encode(batches)), lambda kind: encoder.leave(kind, wire.write))
+        await write_out(turn, encoder, wire.write)
     except Exception as error:
         return encoder.failure(told(error))
     return encoder.closing(turn.usage)

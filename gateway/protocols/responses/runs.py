@@ -10,6 +10,7 @@ from typing import Any
 from gateway.errors import LimitError, StoreUnavailable
 from gateway.pipeline import Pipeline
 from gateway.protocols.answer import told
+from gateway.protocols.sse import write_out
 
 from .encode import frame
 from .event_log import EventLog, Pace, ends
@@ -151,7 +152,7 @@ class Runs:
             run.add(encoder.opening())
             await keep(self._records, asked, encoder)
             run.accepted.set_result(None)
-            await Taking(turns, encoder, self._records, asked).run(lambda batches: run.add(encoder.encode(batches)))
+            await write_out(Taking(turns, encoder, self._records, asked), encoder, run.add)
         run.add(encoder.last())
 
     async def _cancelled(self, run: Run) -> None:

@@ -18,6 +18,7 @@ from gateway.errors import BodyTooLarge, GatewayError, RequestError
 from gateway.middleware.asgi import Message, Receive, Scope, Send
 from gateway.protocols.answer import told
 from gateway.protocols.body import counted, parse
+from gateway.protocols.sse import write_out
 from gateway.protocols.validation import missing, not_among
 from gateway.store import MemoryStore
 
@@ -158,7 +159,7 @@ class _Connection:
             await self._write(encoder.opening(), stream_id)
             try:
                 taking = Taking(turns, encoder, self.services.records, asked)
-                await taking.run(lambda batches: partial(self._write, encoder.encode(batches), stream_id))
+                await write_out(taking, encoder, lambda frames: partial(self._write, frames, stream_id))
                 last = encoder.last()
             except Exception as error:
                 last = encoder.failure(told(error))

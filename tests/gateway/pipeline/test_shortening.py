@@ -29,10 +29,11 @@ from gateway.protocols.messages.shape import Shape as MessagesShape
 from gateway.protocols.responses import encode as responses
 from gateway.protocols.responses.shape import Shape as ResponsesShape
 from gateway.telemetry.record import Record
-from parsers import Delta
+from parsers import Delta, Event, normal
 from tests.support.planned import CITY, STRICT_WEATHER, WEATHER, asked, scripted
 from tests.support.shapes import parsed
 from tests.support.turns import cut
+from tests.support.walk import reads_of
 
 Made = tuple[bytes, Usage, int, dict[str, int], str]
 """What was written, what it cost, and what was counted."""
@@ -193,3 +194,22 @@ def said(stream: bytes) -> list[str]:
     deltas = [chunk["choices"][0]["delta"] for chunk in parsed(stream)]
     calls = [call["function"]["arguments"] for delta in deltas for call in delta.get("tool_calls", ())]
     return ["".join(delta.get("content") or "" for delta in deltas), "".join(calls)]
+
+
+def test_a_whole_answer_is_the_same(model: ModelSpec) -> None:
+    arguments = ['{"name": "get_weather", "arguments": {"city": "', *["Pa", "ris "] * 10, '", "unit": "K"}}']
+    texts = ["<think>\nHm", *[" so"] * 9, "\n</think>\n\nWell", *[" it", " rains"] * 10]
+    texts += 2 * ["<tool_call>\n", *arguments, "\n</tool_call>"]
+
+    async def events(*, whole: bool) -> list[Event]:
+        request = REQUESTS["free"]
+        turn = Turn(replace(model, backend=Played(blocks_of(texts))), plan(request, model), Record(), Running())  # type: ignore[arg-type]
+        if whole:
+            turn.keep_back()
+        await turn.start()
+        reads = await reads_of(turn)
+        await turn.stop()
+        assert turn.usage.completion_tokens == len(texts)
+        return [event for read in reads for batch in read for event in batch.events]
+
+    assert normal(asyncio.run(events(whole=True))) == normal(asyncio.run(events(whole=False)))
