@@ -23,8 +23,9 @@ BACKLOG = 2048
 """Connections that may wait to be accepted."""
 MOST_FILES = 65_536
 """Sockets and files that may be open at once, where the system lets a process have so many."""
-YOUNG_OBJECTS = 10_000
-"""Objects made and not yet freed before the collector looks at them; requests leave hardly any cycles."""
+YOUNG_OBJECTS = 100_000
+"""Objects made and not yet freed before the collector looks at them; they hold those of some hundred streams.
+Requests leave no cycles, so it has nothing to find."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -41,7 +41,7 @@ class Shortening:
         kept = None if write is None else self._choice.spared(kind)
         if write is None or kept is None:
             return None
-        choice, record, clock = self._choice, self._record, time.perf_counter
+        choice, record, waited, clock = self._choice, self._record, self._waited, time.perf_counter
         thinks = kind is ReasoningDelta
 
         def leave(text: str, tokens: int) -> Wait | None:
@@ -53,7 +53,7 @@ class Shortening:
                 texts.append(text)
             wait = write(text)
             record.idle_since = clock()
-            return wait if wait is None else self._waited(wait)
+            return wait if wait is None else waited(wait)
 
         return leave
 

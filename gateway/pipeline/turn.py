@@ -45,8 +45,6 @@ class Turn:
         """The first read, where it was waited for at the start."""
         self._record = record
         self._running = running
-        self._shortening: Shortening | None = None
-        """None where everything goes the long way."""
         self._restarts: Restarts | None = None
         """None where what it gives leaves at once."""
         self._recording = recording
@@ -164,26 +162,26 @@ class Turn:
 
     async def _attempt(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None:
         early, self._early = self._early, ()
-        self._shortening, shortcut = None, None
+        shortening = None
         if leaving is not None and len(self._choices) == 1 and self._recording is None:
-            self._shortening = Shortening(self._choices[0], self._record, leaving, partial(partial, self._waited))
-            shortcut = self._shortening.shortcut
+            shortening = Shortening(self._choices[0], self._record, leaving, partial(partial, self._waited))
+        long_way = partial(self._pass, take, shortening)
         self._record.idle_since = time.perf_counter()
         with suppress(_CutShort):
-            if early and (wait := self._pass(take, early)) is not None:
+            if early and (wait := long_way(early)) is not None:
                 await wait()
-            await self._reads.run(partial(self._pass, take), shortcut)
+            await self._reads.run(long_way, None if shortening is None else shortening.shortcut)
         if not all(choice.done for choice in self._choices):
             raise BackendGarbled("The engine's answer ended before its turn did.")
 
-    def _pass(self, take: Take[list[Batch]], pieces: Sequence[Piece]) -> Wait | None:
+    def _pass(self, take: Take[list[Batch]], shortening: Shortening | None, pieces: Sequence[Piece]) -> Wait | None:
         """Make of pieces what the client may have of them."""
         record = self._record
         record.engine_wait += time.perf_counter() - record.idle_since
         batches = self._batches(pieces)
         wait = take(batches) if batches else None
-        if self._shortening is not None:
-            self._shortening.after(batches)
+        if shortening is not None:
+            shortening.after(batches)
         record.idle_since = time.perf_counter()
         if wait is None and not self._cut_short():
             return None

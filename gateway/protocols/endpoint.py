@@ -34,7 +34,7 @@ class Exchange(ABC, Generic[Asked]):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request. A client that goes away ends it, in either mode, and the generation with it."""
-        answer = Answer(send, scope.get(DIRECT))
+        answer = Answer(send, scope.pop(DIRECT, None))  # it knows the scope: left there, all of this would wait for the collector
         try:
             self._check_method(scope)
             asked = await self.ask(scope, receive)

@@ -125,7 +125,11 @@ class _Wire:
     def __init__(self, answer: Answer) -> None:
         self._send = answer
         self._direct = answer.direct
-        self._idle = True
+        self._idle = False
+        """Nothing has been sent since the last look."""
+        self._timer: asyncio.TimerHandle
+        self._signs: set[asyncio.Future[None]] = set()
+        """Signs of life on their way, where a write takes its time."""
 
     async def start(self, headers: list[tuple[bytes, bytes]], frames: bytes = b"") -> None:
         await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS + headers})
@@ -148,23 +152,18 @@ class _Wire:
     def kept_alive(self, interval: float, sign: bytes) -> Iterator[None]:
         """Give a sign of life while nothing else is sent, so that proxies do not close an idle stream."""
         loop = asyncio.get_running_loop()
-        timer: asyncio.TimerHandle
-        signs: set[asyncio.Future[None]] = set()
-        """Those on their way, where a write takes its time."""
-
-        def beat() -> None:
-            nonlocal timer
-            if self._idle and not signs and (wait := self.write(sign)) is not None:
-                signs.add(asyncio.ensure_future(wait()))
-                for given in signs:
-                    given.add_done_callback(signs.discard)
-            self._idle = True
-            timer = loop.call_later(interval, beat)
-
-        timer = loop.call_later(interval, beat)
+        self._beat(loop, interval, sign)
         try:
             yield
         finally:
-            timer.cancel()
-            for given in signs:
+            self._timer.cancel()
+            for given in self._signs:
                 given.cancel()
+
+    def _beat(self, loop: asyncio.AbstractEventLoop, interval: float, sign: bytes) -> None:
+        if self._idle and not self._signs and (wait := self.write(sign)) is not None:
+            given = asyncio.ensure_future(wait())
+            self._signs.add(given)
+            given.add_done_callback(self._signs.discard)
+        self._idle = True
+        self._timer = loop.call_later(interval, self._beat, loop, interval, sign)

@@ -13,6 +13,7 @@ import httpx
 import uvicorn
 
 from gateway.app import Application, create_app
+from gateway.app.connections import http_with, websockets_with
 from gateway.settings import Settings
 
 PATIENCE = 60.0
@@ -71,7 +72,8 @@ def serving(settings: Settings | Mapping[str, Any]) -> Iterator[Gateway]:
     """The gateway with these settings, until the block is left."""
     known = settings if isinstance(settings, Settings) else Settings.model_validate(settings)
     app = create_app(known)
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2))
+    wires = {"http": http_with(known.server.write_timeout), "ws": websockets_with(known.server.write_timeout)}
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, timeout_graceful_shutdown=2, **wires))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

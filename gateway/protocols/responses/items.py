@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from gateway.errors import RequestError
 from gateway.protocols.custom_input import arguments_of
@@ -56,17 +56,6 @@ class Conversation:
         """The last item is a message of the assistant's that was cut short."""
         self._searches: list[str] = []
         """Those without output so far."""
-        self._readers: Mapping[str, Callable[[Mapping[str, Any], str], None]] = {
-            "message": self._message,
-            "reasoning": self._reasoning,
-            "function_call": self._function_call,
-            "function_call_output": self._output,
-            "custom_tool_call": self._custom_call,
-            "custom_tool_call_output": self._output,
-            "tool_search_call": self._search,
-            "tool_search_output": self._found,
-            SUMMARY: self._summary,
-        }
 
     def instruct(self, instructions: str | None) -> None:
         """What the model is told before everything else."""
@@ -94,7 +83,7 @@ class Conversation:
             raise wrong_type(f"{place}.type", "a string", kind)
         self.unfinished = kind == "message" and item.get("role") == "assistant" and item.get("status") in UNFINISHED
         if read := self._readers.get(kind):
-            read(item, place)
+            read(self, item, place)
         elif kind.startswith(HOSTED):
             self.warnings.append(f"items of type {kind} have no meaning here and were left out")
         elif kind not in TOOL_BEARERS:
@@ -177,6 +166,18 @@ class Conversation:
             self._turn = {"role": "assistant"}
             self.messages.append(self._turn)
         return self._turn
+
+    _readers: ClassVar[Mapping[str, Callable[["Conversation", Mapping[str, Any], str], None]]] = {
+        "message": _message,
+        "reasoning": _reasoning,
+        "function_call": _function_call,
+        "function_call_output": _output,
+        "custom_tool_call": _custom_call,
+        "custom_tool_call_output": _output,
+        "tool_search_call": _search,
+        "tool_search_output": _found,
+        SUMMARY: _summary,
+    }
 
 
 def found_text(tools: Sequence[Mapping[str, Any]]) -> str:
