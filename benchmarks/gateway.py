@@ -7,6 +7,7 @@ where it has a tokenizer, parses the call and writes OpenAI's chunks; nginx pass
 Each target gets the same scenarios:
 
     stream64 stream256 stream1000   so many streams of 100 chunks at once, 20 ms (1000: 50 ms) between two chunks
+    long256                         256 streams of 500 chunks, 20 ms between two: what is left where requests are rare
     first64                         64 short streams at once: how much later the first token comes
     plain64                         64 clients without streaming: what a request costs
     cancel                          8 clients hang up, streaming and not: how many generations the engine stops within a second
@@ -47,6 +48,7 @@ SCENARIOS = {
     "stream64": Scenario(64),
     "stream256": Scenario(256),
     "stream1000": Scenario(1000, between=0.05),
+    "long256": Scenario(256, chunks=500),
     "first64": Scenario(64, first=0.005, chunks=45),
     "plain64": Scenario(64, first=0.0, between=0.0, chunks=45, stream=False),
 }
