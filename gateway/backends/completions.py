@@ -92,8 +92,9 @@ class CompletionsReader:
 
     def _learn(self, block: bytes, piece: Piece) -> None:
         """Learn the frame of a block that was read as this piece, if it is one that other texts of the choice may stand in."""
-        known = self._known is not None and self._known.texts_of(block) is not None
-        if known or not piece.text or piece != Piece(0, piece.text):
+        if self._known is not None and self._known.fits(block):
+            return
+        if not piece.text or piece != Piece(0, piece.text):
             return
         self._frames -= 1
         frame = TextFrame.of(block)

@@ -33,6 +33,10 @@ class TextFrame:
         """The block that this JSON string makes."""
         return self._before + text + self._behind
 
+    def fits(self, block: bytes) -> bool:
+        """Whether the block begins and ends as the frame does."""
+        return block.startswith(self._before) and block.endswith(self._behind)
+
     def texts_of(self, block: bytes) -> tuple[str, int] | None:
         """The text in the frame, or in so many frames that came together; None where another frame is around it, or no string
         stands in it."""
