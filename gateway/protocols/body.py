@@ -11,6 +11,7 @@ from gateway.middleware.asgi import Message, Receive, Scope
 from gateway.settings import Limits
 
 from .inflate import inflater_of
+from .nesting import deeper_than
 from .validation import check_length
 
 HINT = "We could not parse the JSON body of your request."
@@ -79,7 +80,7 @@ def parse(body: bytes, max_depth: int) -> dict[str, Any]:
         raise BodyUnreadable(f"{HINT} {_reason(body, str(error), max_depth)}") from None
     if not isinstance(value, dict):
         raise BodyUnreadable(f"{HINT} A JSON object is expected at the top level.")
-    if _deeper_than(value, max_depth):
+    if deeper_than(max_depth, value, body):
         raise BodyUnreadable(f"{HINT} {_too_deep(max_depth)}")
     return value
 
@@ -129,16 +130,3 @@ def _reason(body: bytes, error: str, max_depth: int) -> str:
     except UnicodeDecodeError as fault:
         return f"It is not valid UTF-8 (byte {fault.start})."
     return f"(HINT: {error}.)"
-
-
-def _deeper_than(value: Any, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit):
-        level = [child for node in level for child in _children(node) if type(child) in (dict, list)]
-        if not level:
-            return False
-    return True
-
-
-def _children(node: Any) -> Any:
-    return node.values() if type(node) is dict else node

@@ -1,11 +1,13 @@
 """How large a schema may be; what it may say is for planning to tell."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.chat.json_text import canonical
 from gateway.errors import ResponseSchemaInvalid, ToolSchemaInvalid
 from gateway.settings import Limits
+
+from .nesting import deeper_than
 
 
 def check_parameters(name: str, schema: Mapping[str, Any], *, param: str, limits: Limits) -> None:
@@ -23,22 +25,10 @@ def check_response_schema(
 
 
 def _size_problem(schema: Mapping[str, Any], limits: Limits) -> str | None:
-    if _depth(schema, limits.schema_depth) > limits.schema_depth:
+    try:
+        text = canonical(schema).encode("utf-8", "surrogatepass")
+    except RecursionError:
+        text = None
+    if text is None or deeper_than(limits.schema_depth, schema, text):
         return f"it is nested too deeply (at most {limits.schema_depth} levels)."
-    if len(json.dumps(schema)) > limits.schema_bytes:
-        return f"it is too large (at most {limits.schema_bytes} bytes)."
-    return None
-
-
-def _depth(value: Any, limit: int) -> int:
-    """How deep it is nested; counting stops one past the limit."""
-    level, depth = [value], 0
-    while level and depth <= limit:
-        depth += 1
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node)
-            if isinstance(child, (dict, list))
-        ]
-    return depth
+    return f"it is too large (at most {limits.schema_bytes} bytes)." if len(text) > limits.schema_bytes else None
