@@ -1,6 +1,7 @@
 """What the request bodies of all protocols have in common."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
@@ -46,7 +47,9 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _null_is_absent(cls, raw: Any) -> Any:
-        return {key: value for key, value in raw.items() if value is not None} if isinstance(raw, dict) else raw
+        if not isinstance(raw, dict) or None not in raw.values():
+            return raw
+        return {key: value for key, value in raw.items() if value is not None}
 
 
 class EngineExtras(Body):
@@ -71,7 +74,11 @@ class EngineExtras(Body):
 
     def extras(self) -> dict[str, Any]:
         """Those that the request has."""
-        return {name: value for name in EngineExtras.model_fields if (value := getattr(self, name)) is not None}
+        given = self.model_fields_set
+        return {} if given.isdisjoint(EXTRAS) else {name: getattr(self, name) for name in EXTRAS if name in given}
+
+
+EXTRAS = tuple(EngineExtras.model_fields)
 
 
 def stop_texts(stop: str | list[str]) -> tuple[str, ...]:
@@ -81,8 +88,16 @@ def stop_texts(stop: str | list[str]) -> tuple[str, ...]:
 
 def without_effect(body: Mapping[str, Any], known: type[BaseModel], silent: frozenset[str]) -> Iterator[str]:
     """A warning for each field that is neither known nor among those that say nothing about the answer."""
-    names = [name for name, value in body.items() if value is not None and name not in known.model_fields and name not in silent]
+    heeded = _heeded(known, silent)
+    if heeded.issuperset(body):
+        return
+    names = [name for name, value in body.items() if value is not None and name not in heeded]
     for name in names[:MOST_NAMED]:
         yield f"{name} has no effect here"
     if len(names) > MOST_NAMED:
         yield f"{len(names) - MOST_NAMED} more fields have no effect here"
+
+
+@cache
+def _heeded(known: type[BaseModel], silent: frozenset[str]) -> frozenset[str]:
+    return silent.union(known.model_fields)

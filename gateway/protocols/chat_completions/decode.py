@@ -49,6 +49,8 @@ REFUSED = {
     "structured_outputs.structural_tag": "Use response_format or strict tools.",
 }
 """Fields that would change what may be answered: ignoring them would be silent, so they are refused with the remedy."""
+SUSPECT = frozenset(field.partition(".")[0] for field in REFUSED)
+FREE = ResponseFormat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,8 @@ def decoded(body: Mapping[str, Any], limits: Limits) -> Incoming:
 
 
 def _refuse(body: Mapping[str, Any]) -> None:
+    if SUSPECT.isdisjoint(body):
+        return
     for field, remedy in REFUSED.items():
         value: Any = body
         for key in field.split("."):
@@ -181,14 +185,14 @@ def _response_format(request: wire.ChatCompletionRequest, limits: Limits) -> Res
 
 
 def _vllm_format(request: wire.ChatCompletionRequest, limits: Limits) -> ResponseFormat:
-    outputs = request.structured_outputs or wire.StructuredOutputs()
-    schema = outputs.json_ if outputs.json_ is not None else request.guided_json
+    outputs, schema, field = request.structured_outputs, request.guided_json, "guided_json"
+    if outputs is not None and outputs.json_ is not None:
+        schema, field = outputs.json_, "structured_outputs.json"
     if schema is not None:
-        field = "structured_outputs.json" if outputs.json_ is not None else "guided_json"
         found = _schema_object(schema, field)
         check_response_schema(field, found, limits)
         return ResponseFormat("json_schema", found, held=True, place=field)
-    return ResponseFormat("json_object") if outputs.json_object else ResponseFormat()
+    return ResponseFormat("json_object") if outputs is not None and outputs.json_object else FREE
 
 
 def _schema_object(schema: dict[str, Any] | str, field: str) -> dict[str, Any]:
