@@ -6,12 +6,13 @@ from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
-    Histogram,
     ProcessCollector,
     disable_created_metrics,
     generate_latest,
 )
 
+from . import instruments
+from .instruments import Distribution, Instrument, Number
 from .loop_lag import LoopLag, tasks
 from .replicas import ReplicaMetrics
 
@@ -35,11 +36,11 @@ class Metrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each one, which nobody asks for
         self.registry = CollectorRegistry()
 
-        def counter(name: str, text: str, *labels: str) -> Counter:
-            return Counter(f"toolwire_{name}", text, labels, registry=self.registry)
+        def counter(name: str, text: str, *labels: str) -> Instrument[Number]:
+            return instruments.counter(f"toolwire_{name}", text, labels, registry=self.registry)
 
-        def standard(name: str, text: str, bounds: Sequence[float], *labels: str) -> Histogram:
-            return Histogram(f"gen_ai_{name}", text, (*GENERATION, *labels), registry=self.registry, buckets=bounds)
+        def standard(name: str, text: str, bounds: Sequence[float], *labels: str) -> Instrument[Distribution]:
+            return instruments.histogram(f"gen_ai_{name}", text, (*GENERATION, *labels), bounds, registry=self.registry)
 
         turn = ("model", "format")
         self.http_requests = counter("http_requests", "HTTP answers by route and status", "route", "status")
@@ -56,18 +57,18 @@ class Metrics:
         self.first = standard("server_time_to_first_token_seconds", "From the request to the first event of its turn", FIRST)
         self.each = standard("server_time_per_output_token_seconds", "For each token after the first", EACH)
         self.usage = standard("client_token_usage", "Tokens of one request", TOKENS, "gen_ai_token_type")
-        self.overhead = Histogram(
-            "toolwire_overhead_seconds",
-            "Time of a generation in which neither the engine nor the client was waited for",
-            ("model",),
-            registry=self.registry,
-            buckets=OVERHEAD,
-        )
+        spent = "Time of a generation in which neither the engine nor the client was waited for"
+        self.overhead = instruments.histogram(
+            "toolwire_overhead_seconds", spent, ("model",), OVERHEAD, registry=self.registry
+        )  # fmt: skip
         self.limited = counter("limited_requests", "Requests that a limit of their key refused", "limit")
-        self.uncounted = counter("uncounted_requests", "Requests while the store of limits could not be reached")
+        self.uncounted = counter("uncounted_requests", "Requests while the store of limits could not be reached").labels()
         self.guards = counter("guards", "Conversations that a guard for agents changed or reported", "model", "guard")
-        self.records = counter("recorder_turns", "Turns to be recorded, by what became of the record", "outcome")
-        self.running = Gauge("toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry)
+        became = "Turns to be recorded, by what became of the record"  # which threads tell too
+        self.records = Counter("toolwire_recorder_turns", became, ("outcome",), registry=self.registry)
+        self.running = instruments.gauge(
+            "toolwire_requests_running", "Generation requests now", ("model",), registry=self.registry
+        )
         self.replicas = ReplicaMetrics(self.registry)
         self.loop_lag = LoopLag()
         lag = Gauge("toolwire_event_loop_lag_seconds", "Worst delay of the event loop in the last 15 s", registry=self.registry)

@@ -61,13 +61,12 @@ def known() -> dict[str, set[str]]:
     """Each series of the gateway, with its labels."""
     found: dict[str, set[str]] = {}
     for collector in Metrics().registry._collector_to_names:
-        labels = set(getattr(collector, "_labelnames", ()))
-        kind = getattr(collector, "_type", "")
-        name = getattr(collector, "_name", "")
-        if kind == "histogram":
-            found |= {f"{name}_bucket": labels | {"le"}, f"{name}_sum": labels, f"{name}_count": labels}
-        else:
-            found[f"{name}_total" if kind == "counter" else name] = labels
+        for family in getattr(collector, "describe", tuple)():
+            name, labels = family.name, set(getattr(collector, "_labelnames", getattr(family, "_labelnames", ())))
+            if family.type == "histogram":
+                found |= {f"{name}_bucket": labels | {"le"}, f"{name}_sum": labels, f"{name}_count": labels}
+            else:
+                found[f"{name}_total" if family.type == "counter" else name] = labels
     return found
 
 
