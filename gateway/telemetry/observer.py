@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .line import line_of, overhead
 from .metrics import Metrics
 from .record import Record
 from .tracing import engines
@@ -53,7 +54,11 @@ class Observer:
             self._of(self.metrics.running, record.model).dec()
         elapsed = time.perf_counter() - record.started
         self._measure(record, elapsed)
-        log.info("request", extra={"fields": self._summary(record, elapsed)})
+        if log.isEnabledFor(logging.INFO):
+            # as `log.info` does, but for a walk through the stack to find this very line
+            log.handle(
+                log.makeRecord(log.name, logging.INFO, "", 0, "request", (), None, extra={"fields": line_of(record, elapsed)})
+            )
         if self.spans is not None and record.span is not None:
             self.spans.end(record.span, record)
 
@@ -61,27 +66,34 @@ class Observer:
         metrics, of, turn = self.metrics, self._of, (record.model, record.format)
         of(metrics.requests, record.model, str(record.status)).inc()
         self._measure_generation(record, elapsed)
-        for counter, amount in (
-            (metrics.attempted, record.attempted),
-            (metrics.completed, record.completed),
-            (metrics.truncated, record.truncated),
-            (metrics.refused, record.refused),
-            (metrics.invalid, record.invalid),
-        ):
-            if amount:
-                of(counter, *turn).inc(amount)
+        of(metrics.tokens, record.model, "prompt").inc(record.prompt_tokens)
+        of(metrics.tokens, record.model, "completion").inc(record.completion_tokens)
+        of(metrics.tokens, record.model, "cached").inc(record.cached_tokens)
+        if record.attempted or record.refused:
+            self._measure_calls(record)
         for kind, amount in record.notices.items():
             of(metrics.notices, *turn, kind).inc(amount)
+        for step, amount in record.steps.items():
+            of(metrics.checks, *turn, step).inc(amount)
         if record.restarts:
             of(metrics.replicas.retries, record.model, "restarted").inc(record.restarts)
         if record.instead_of:
             of(metrics.replicas.fallbacks, record.instead_of, record.model).inc()
         for guard in record.guards:
             of(metrics.guards, record.model, guard).inc()
-        for step, amount in record.steps.items():
-            of(metrics.checks, *turn, step).inc(amount)
-        for kind in ("prompt", "completion", "cached"):
-            of(metrics.tokens, record.model, kind).inc(getattr(record, f"{kind}_tokens"))
+
+    def _measure_calls(self, record: Record) -> None:
+        metrics, of, turn = self.metrics, self._of, (record.model, record.format)
+        if record.attempted:
+            of(metrics.attempted, *turn).inc(record.attempted)
+        if record.completed:
+            of(metrics.completed, *turn).inc(record.completed)
+        if record.truncated:
+            of(metrics.truncated, *turn).inc(record.truncated)
+        if record.refused:
+            of(metrics.refused, *turn).inc(record.refused)
+        if record.invalid:
+            of(metrics.invalid, *turn).inc(record.invalid)
 
     def _measure_generation(self, record: Record, elapsed: float) -> None:
         metrics, of, generation = self.metrics, self._of, (record.operation, record.backend, record.model)
@@ -93,44 +105,11 @@ class Observer:
                 of(metrics.each, *generation).observe((elapsed - first) / (record.completion_tokens - 1))
         if record.engine_wait and record.error is None:
             of(metrics.overhead, record.model).observe(overhead(record, elapsed))
-        for kind, amount in (("input", record.prompt_tokens), ("output", record.completion_tokens)):
-            if amount:
-                of(metrics.usage, *generation, kind).observe(amount)
-
-    def _summary(self, record: Record, elapsed: float) -> dict[str, Any]:
-        first = None if record.first is None else round((record.first - record.started) * 1000, 1)
-        return {
-            "model": record.model,
-            "instead_of": record.instead_of or None,
-            "restarts": record.restarts or None,
-            "key": record.key,
-            "format": record.format or None,
-            "backend": record.backend or None,
-            "tool_choice": record.tool_choice or None,
-            "tools": record.tools,
-            "constraint": record.constraint or None,
-            "status": record.status,
-            "error": record.error,
-            "prompt_tokens": record.prompt_tokens,
-            "completion_tokens": record.completion_tokens,
-            "first_event_ms": first,
-            "ms": round(elapsed * 1000, 1),
-            "overhead_ms": round(overhead(record, elapsed) * 1000, 1) if record.engine_wait else None,
-            "engine": record.engines[-1] if record.engines else None,
-            "calls": record.completed,
-            "calls_truncated": record.truncated or None,
-            "calls_refused": record.refused or None,
-            "calls_schema_invalid": record.invalid or None,
-            "notices": dict(record.notices) or None,
-            "checks": dict(record.steps) or None,
-            "guards": list(record.guards) or None,
-        }
+        if record.prompt_tokens:
+            of(metrics.usage, *generation, "input").observe(record.prompt_tokens)
+        if record.completion_tokens:
+            of(metrics.usage, *generation, "output").observe(record.completion_tokens)
 
 
 def _labelled(metric: Any, *labels: str) -> Any:
     return metric.labels(*labels)
-
-
-def overhead(record: Record, elapsed: float) -> float:
-    """Seconds of a request in which neither the engine nor the client was waited for."""
-    return max(0.0, elapsed - record.engine_wait - record.client_wait)

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +28,10 @@ class Called(NamedTuple):
     name: str
     id: str | None
     at: int
+
+
+def _counts() -> defaultdict[str, int]:
+    return defaultdict(int)
 
 
 @dataclass(slots=True)
@@ -74,8 +78,8 @@ class Record:
     calls: list[Called] = field(default_factory=list)
     finishes: list[str] = field(default_factory=list)
     """How the choices ended."""
-    notices: Counter[str] = field(default_factory=Counter)
-    steps: Counter[str] = field(default_factory=Counter)
+    notices: defaultdict[str, int] = field(default_factory=_counts)
+    steps: defaultdict[str, int] = field(default_factory=_counts)
     """What holding the turn to the request's demands came to: valid, repaired, retried, reported, failed, declined."""
     engines: list[str] = field(default_factory=list)
     """Addresses of the engines that were asked, the last one last."""

@@ -90,7 +90,7 @@ class Recording:
 
     def _remarkable(self) -> int:
         notices = self._record.notices
-        return sum(notices.values()) - sum(notices[kind] for kind in SMALL) + self._record.refused
+        return sum(notices.values()) - sum(notices.get(kind, 0) for kind in SMALL) + self._record.refused
 
     def _facts(self, plan: Plan) -> Json:
         """What it is known by."""
