@@ -129,6 +129,8 @@ class Template:
         try:
             tree = environment.parse(text)
             self._compiled = environment.from_string(text)
+            # a plain dict: each rendering copies it, and jinja's own is looked up in two
+            self._compiled.globals = dict(environment.globals)
         except TemplateSyntaxError as error:
             raise SettingsError(f"The chat template does not compile, line {error.lineno}: {error.message}") from error
         self.variables = dict(variables)

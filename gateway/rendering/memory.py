@@ -19,11 +19,13 @@ class Remembered:
         self._lock = threading.Lock()
 
     def __call__(self, text: str) -> Sequence[int]:
-        with self._lock:
-            known = self._known.get(text)
-            if known is not None:
+        known = self._known.get(text)
+        if known is not None:
+            try:  # noqa: SIM105 - which takes longer than all else here
                 self._known.move_to_end(text)
-                return known
+            except KeyError:
+                pass  # forgotten just now, in another thread
+            return known
         ids = array("I", self._encode(text))
         if len(text) <= CHARACTERS:
             self._keep(text, ids)

@@ -97,7 +97,7 @@ class PromptEncoder:
         self._ordinary = ordinary
         self._agrees = False
         self._ids = frozenset(control.id for control in controls.values())
-        self._control = re.compile(any_of(controls))
+        self._control = re.compile(f"({any_of(controls)})")
         # our own characters are hidden too, so that a client cannot forge them
         self._hidden = re.compile(any_of([*controls, OPEN, CLOSE, END]))
 
@@ -171,22 +171,19 @@ class PromptEncoder:
         return None if self._ordinary is None else tuple(self._ordinary(text))
 
     def _segments(self, text: str, shield: Shield) -> list[int]:
+        plain, restored = self._plain, shield.restore if shield.used else str
         ids: list[int] = []
-        at = 0
-        for match in self._control.finditer(text):
-            token = self._controls[match[0]]
-            if match.start() < at:
-                continue
-            between = text[at : match.start()]
-            ids += self._plain_ids(between.rstrip() if token.lstrip else between, shield)
+        pieces = iter(self._control.split(text))
+        before = next(pieces)
+        for spelled, behind in zip(pieces, pieces, strict=True):
+            token = self._controls[spelled]
+            if token.lstrip:
+                before = before.rstrip()
+            if before:
+                ids += plain(restored(before))
             ids.append(token.id)
-            at = match.end()
-            while token.rstrip and at < len(text) and text[at].isspace():
-                at += 1
-        return [*ids, *self._plain_ids(text[at:], shield)]
-
-    def _plain_ids(self, text: str, shield: Shield) -> Sequence[int]:
-        return self._plain(shield.restore(text)) if text else []
+            before = behind.lstrip() if token.rstrip else behind
+        return [*ids, *plain(restored(before))] if before else ids
 
     def check(self) -> None:
         """Both paths must agree where no client text interferes; else prompts under attack are spelled a little differently."""

@@ -1,5 +1,7 @@
 """What keeps an agent that runs in circles, or that shows a model too much, from costing without end."""
 
+from functools import cached_property
+
 from pydantic import Field
 
 from .section import Section
@@ -21,3 +23,8 @@ class GuardSettings(Section):
     """Tokens that the definitions of a request's tools should take together; more are reported."""
     tool_search: bool = False
     """Whether only tools that fit the conversation are shown where there are more than `tool_tokens`, found by search."""
+
+    @cached_property
+    def any(self) -> bool:
+        """Whether there is any bound."""
+        return self != GuardSettings()

@@ -4,7 +4,6 @@ does not cost without end. Each guard acts only where the model's entry says so,
 from dataclasses import dataclass, replace
 
 from gateway.chat.request import ChatRequest
-from gateway.settings import GuardSettings
 
 from ..catalog import ModelSpec
 from .act import Act
@@ -27,7 +26,7 @@ class Guarded:
 def guarded(request: ChatRequest, spec: ModelSpec) -> Guarded:
     """The request within its model's bounds."""
     found = Guarded(request)
-    if spec.guards == GuardSettings():
+    if not spec.guards.any:
         return found
     for act in (with_short_results, told_of_repeats, within_rounds):
         found = _acted(found, act(found.request, spec.guards))
