@@ -47,6 +47,7 @@ async def serve(app: Application, listener: socket.socket, settings: Server) -> 
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=app.house.spans is not None,  # nobody else asks where a request came from
             timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=LAST_WORDS,
         )

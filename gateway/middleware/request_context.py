@@ -1,10 +1,9 @@
 """Who a request is: its id, which goes into every log line and back to the client, and how long its answer took to begin."""
 
 import re
+import secrets
 import time
-import uuid
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from gateway.telemetry.logging import request_id
@@ -39,11 +38,16 @@ class RequestContext:
         self.spans = spans
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            with self._traced(scope, lambda: 0):
+        if scope["type"] == "http":
+            await self._answered(scope, receive, send)
+        elif self.spans is None or scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        else:
+            with self.spans.request(scope, self.route_of(scope["path"]), lambda: 0):
                 await self.app(scope, receive, send)
-            return
-        name = _id_of(scope)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name, route = _id_of(scope), self.route_of(scope["path"])
         started = time.perf_counter()
         status = CLIENT_GONE  # gone before there was an answer
 
@@ -51,30 +55,32 @@ class RequestContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status, scope[BEGUN] = message["status"], True
-                took = (b"openai-processing-ms", str(int((time.perf_counter() - started) * 1000)).encode())
-                own = (*((key, name) for key in ID_HEADERS), took, VERSION)
-                message["headers"] = [*message.get("headers", ()), *scope.get(HEADERS, ()), *own]
+                took = b"%d" % ((time.perf_counter() - started) * 1000)
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *scope.get(HEADERS, ()),
+                    *[(key, name) for key in ID_HEADERS],
+                    (b"openai-processing-ms", took),
+                    VERSION,
+                ]
             await send(message)
 
         token = request_id.set(name.decode())
         try:
-            with self._traced(scope, lambda: status):
+            if self.spans is None:
                 await self.app(scope, receive, with_headers)
+            else:
+                with self.spans.request(scope, route, lambda: status):
+                    await self.app(scope, receive, with_headers)
         finally:
             request_id.reset(token)
-            self.metrics.http_requests.labels(self.route_of(scope["path"]), str(status)).inc()
-
-    def _traced(self, scope: Scope, status: Callable[[], int]) -> AbstractContextManager[None]:
-        if self.spans is None or scope["type"] == "lifespan":
-            return nullcontext()
-        return self.spans.request(scope, self.route_of(scope["path"]), status)
+            self.metrics.http_requests.labels(route, str(status)).inc()
 
 
 def _id_of(scope: Scope) -> bytes:
     """The client's own id where it sent a usable one."""
-    headers = {key: value for key, value in scope["headers"] if key in CLIENT_IDS}
+    headers = dict(scope["headers"])
     for key in CLIENT_IDS:
-        value = bytes(headers.get(key, b""))
-        if VALID_ID.fullmatch(value):
-            return value
-    return b"req_" + uuid.uuid4().hex.encode()
+        if (value := headers.get(key)) and VALID_ID.fullmatch(value):
+            return bytes(value)
+    return b"req_%b" % secrets.token_hex(16).encode()
