@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
 from typing import Any
 
 from gateway.chat.events import Piece
@@ -15,7 +16,7 @@ from gateway.middleware.caller import cache_salt
 from .base import EngineFacts, Finding
 from .completions import CompletionsReader, body_of
 from .examination import examined
-from .http import EngineHttp, Timeouts
+from .http import EngineHttp, Streamed, Timeouts
 from .piece_reads import PieceReads
 from .watched import Watched
 
@@ -43,20 +44,17 @@ class VllmBackend:
         """Whether prompts of different API keys may share what the engine has cached."""
         self._facts: EngineFacts | None = None
 
-    @asynccontextmanager
-    async def stream(self, plan: Plan) -> AsyncGenerator[Reads[list[Piece]]]:
+    def stream(self, plan: Plan) -> AbstractAsyncContextManager[Reads[list[Piece]]]:
         """Generate; see Backend."""
-        try:
-            body = canonical(await self._body(plan)).encode()
-            async with self._http.stream(GENERATE, body) as blocks:
-                copies = plan.sampling.n if is_greedy(plan) else 1
-                reader = CompletionsReader(choices=plan.sampling.n // copies, top_logprobs=plan.sampling.top_logprobs)
-                reads = PieceReads(blocks, reader, copies=copies, broke_off=self.broke_off)
-                yield reads
-                await reads.exhaust()
-        except BackendError:
-            self._facts = None  # the engine may be back as another one
-            raise
+        return _Generation(self, plan)
+
+    async def ask(self, plan: Plan) -> Streamed:
+        """The engine's answer to a plan, which may now be entered."""
+        return self._http.stream(GENERATE, canonical(await self._body(plan)).encode())
+
+    def forget(self) -> None:
+        """The engine has failed: it may be back as another one."""
+        self._facts = None
 
     async def facts(self) -> EngineFacts:
         """What `/v1/models` and `/version` say, asked anew each time."""
@@ -135,6 +133,38 @@ class VllmBackend:
     async def _length(self, plan: Plan) -> int:
         ids = plan.prompt.token_ids
         return await self.count_tokens(plan.prompt.text) if ids is None else len(ids)
+
+
+class _Generation(AbstractAsyncContextManager[Reads[list[Piece]]]):
+    """What one engine makes of one plan."""
+
+    def __init__(self, backend: VllmBackend, plan: Plan) -> None:
+        self._backend = backend
+        self._plan = plan
+        self._answer: Streamed
+        self._reads: PieceReads
+
+    async def __aenter__(self) -> Reads[list[Piece]]:
+        try:
+            self._answer = await self._backend.ask(self._plan)
+            blocks = await self._answer.__aenter__()
+        except BackendError:
+            self._backend.forget()
+            raise
+        sampling = self._plan.sampling
+        copies = sampling.n if is_greedy(self._plan) else 1
+        reader = CompletionsReader(choices=sampling.n // copies, top_logprobs=sampling.top_logprobs)
+        self._reads = PieceReads(blocks, reader, copies=copies, broke_off=self._backend.broke_off)
+        return self._reads
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, BackendError):
+            self._backend.forget()
+        try:
+            if kind is None:
+                await self._reads.exhaust()
+        finally:
+            await self._answer.__aexit__(kind, error, trace)
 
 
 def _nothing() -> None:

@@ -23,7 +23,7 @@ from gateway.telemetry.record import Record
 
 from .admission import Admission
 from .instead import elsewhere, fits, notice
-from .recorded import Fits, recorded
+from .recorded import Fits, Recorded
 from .recording import Recordings
 from .running import Running
 from .traced import content_attributes, request_attributes, result_events
@@ -82,7 +82,7 @@ class Pipeline:
         self, model: str, *, operation: str = "chat", by: Fits | None = None
     ) -> AsyncIterator[tuple[Record, ModelSpec]]:
         """The time of one request to the model of this name. `by`: whether its fallback will do while it cannot be served."""
-        told = recorded(model, self.catalog, self.observer, operation=operation, by=by)
+        told = Recorded(model, self.catalog, self.observer, operation=operation, by=by)
         with self.running.one(), told as (record, spec):
             async with self.admitted(record):
                 yield record, spec
@@ -91,18 +91,20 @@ class Pipeline:
     async def open(self, request: ChatRequest) -> AsyncIterator[Turn]:
         """A running turn. Entering returns once the engine has accepted it (else a GatewayError is raised, so the client gets a
         real status); leaving, at any point, stops the generation."""
-        async with self.received(request.model, by=partial(fits, request)) as (record, spec):
-            turn = await self._begun(request, spec, record)
-            try:
-                yield turn
-            except GatewayError as error:
-                error.warnings = tuple(turn.warnings)
-                raise
-            finally:
-                _note_usage(record, turn.usage)
-                if record.span is not None and self.observer.tells_content:
-                    record.span.set_attributes(content_attributes(request, turn.answers()))
-                await turn.stop()
+        told = Recorded(request.model, self.catalog, self.observer, by=partial(fits, request))
+        with self.running.one(), told as (record, spec):
+            async with self.admitted(record):
+                turn = await self._begun(request, spec, record)
+                try:
+                    yield turn
+                except GatewayError as error:
+                    error.warnings = tuple(turn.warnings)
+                    raise
+                finally:
+                    _note_usage(record, turn.usage)
+                    if record.span is not None and self.observer.tells_content:
+                        record.span.set_attributes(content_attributes(request, turn.answers()))
+                    await turn.stop()
 
     async def _begun(self, request: ChatRequest, spec: ModelSpec, record: Record) -> Turn:
         """The turn, once an engine has accepted it: the model's own, or else one of its fallback."""
@@ -157,7 +159,8 @@ class Pipeline:
         plan = make_plan(request, spec) if is_light(request, spec) else await asyncio.to_thread(make_plan, request, spec)
         if record.instead_of:
             plan = replace(plan, warnings=(*plan.warnings, notice(request.model, spec)))
-        await self.reserve(record, (of_plan(plan, spec),))
+        if record.lease:
+            await self.reserve(record, (of_plan(plan, spec),))
         _note_plan(record, plan)
         if record.span is not None:
             record.span.set_attributes(request_attributes(plan))

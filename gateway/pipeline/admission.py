@@ -6,7 +6,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,13 +56,13 @@ class Admission:
         self._places: dict[str, _Place] = {}
         """Requests that run, by their leases."""
 
-    @asynccontextmanager
-    async def admitted(self, record: Record) -> AsyncIterator[None]:
+    def admitted(self, record: Record) -> AbstractAsyncContextManager[None]:
         """The time of one request, whose tokens stand in the record at its end. LimitError: a limit is reached."""
         asking = caller.get()
-        if asking is None or not asking.key.limits:
-            yield
-            return
+        return nullcontext() if asking is None or not asking.key.limits else self._counted(record, asking)
+
+    @asynccontextmanager
+    async def _counted(self, record: Record, asking: Caller) -> AsyncIterator[None]:
         key, lease = asking.key, uuid.uuid4().hex
         limiter, verdict = await self._enter(key, lease)
         self._tell(verdict, asking)

@@ -1,8 +1,8 @@
 """What goes on in the pipeline, so that it can be brought to an end: nothing new is taken, then what is left is interrupted."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 from gateway.errors import ServerStopping
 
@@ -21,35 +21,35 @@ class Running:
     def __len__(self) -> int:
         return len(self._tasks)
 
-    @contextmanager
-    def one(self) -> Iterator[None]:
+    def one(self) -> AbstractContextManager[None]:
         """The time of one request; ServerStopping when no more are taken."""
+        return _One(self)
+
+    def interruptible(self) -> AbstractContextManager[None]:
+        """Turns an interruption by `end` into an error that the client can be told."""
+        return _Interruptible(self)
+
+    def enter(self, task: "asyncio.Task[object]") -> None:
+        """A task begins with a request."""
         if not self.accepting:
             raise ServerStopping("This server is about to stop and takes no new requests. Please try again.")
-        task = _this_task()
         self._tasks.add(task)
         self._idle.clear()
-        try:
-            with self.interruptible():
-                yield
-        finally:
-            self._tasks.discard(task)
-            self._interrupted.discard(task)
-            if not self._tasks:
-                self._idle.set()
 
-    @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Turns an interruption by `end` into an error that the client can be told."""
-        try:
-            yield
-        except asyncio.CancelledError:
-            task = _this_task()
-            if task not in self._interrupted:
-                raise
-            self._interrupted.discard(task)
-            task.uncancel()
-            raise ServerStopping("This server has stopped before the answer was complete. Please try again.") from None
+    def leave(self, task: "asyncio.Task[object]") -> None:
+        """It is done with it."""
+        self._tasks.discard(task)
+        self._interrupted.discard(task)
+        if not self._tasks:
+            self._idle.set()
+
+    def check(self, error: BaseException | None) -> None:
+        """Raises ServerStopping in the place of an error by which `end` interrupts the running task."""
+        if not isinstance(error, asyncio.CancelledError) or (task := _this_task()) not in self._interrupted:
+            return
+        self._interrupted.discard(task)
+        task.uncancel()
+        raise ServerStopping("This server has stopped before the answer was complete. Please try again.") from None
 
     async def over(self, patience: float) -> bool:
         """Whether all requests end within so many seconds."""
@@ -65,6 +65,33 @@ class Running:
         for task in self._tasks:
             self._interrupted.add(task)
             task.cancel()
+
+
+class _Interruptible(AbstractContextManager[None]):
+    __slots__ = ("_running",)
+
+    def __init__(self, running: Running) -> None:
+        self._running = running
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._running.check(error)
+
+
+class _One(_Interruptible):
+    __slots__ = ("_task",)
+
+    def __enter__(self) -> None:
+        self._task = _this_task()
+        self._running.enter(self._task)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            self._running.check(error)
+        finally:
+            self._running.leave(self._task)
 
 
 def _this_task() -> "asyncio.Task[object]":

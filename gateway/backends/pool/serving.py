@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from typing import Self, TypeVar
 
 from gateway.backends.base import broke_off
@@ -46,14 +46,15 @@ class Serving(Reads[Item]):
         self._open = open_
         self._until = asyncio.get_running_loop().time() + settings.total_timeout
         self._left = settings.attempts
-        avoided = broke_off.get() or ()
-        self._tried = {replica for replica in members.replicas if replica.place in avoided}
+        avoided = broke_off.get()
+        self._tried = {replica for replica in members.replicas if replica.place in avoided} if avoided else set()
         self._suspects: list[Replica] = []
         """They failed the request, but that may be the request's own fault."""
         self._lease: Lease | None = None
         self._ends = 0.0
         """When the attempt has taken too long."""
-        self._engine = AsyncExitStack()
+        self._engine: AbstractAsyncContextManager[Reads[Item]] | None = None
+        """What has been opened of it."""
         self._reads: Reads[Item]
         self._begun = False
         """It has given its first item."""
@@ -77,11 +78,16 @@ class Serving(Reads[Item]):
 
     async def __aexit__(self, *_: object) -> None:
         try:
-            await self._engine.aclose()
+            await self._close()
         finally:
             if self._lease is not None:
                 self._members.line.give_back(self._lease)
                 self._lease = None
+
+    async def _close(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.__aexit__(None, None, None)
 
     async def _begin(self) -> None:
         while True:
@@ -90,7 +96,8 @@ class Serving(Reads[Item]):
             self._ends = min(self._until, now + self._members.settings.attempt_timeout)
             try:
                 opened = self._open(self._lease.replica.engine)
-                self._reads = await self._within(self._engine.enter_async_context(opened))
+                self._reads = await self._within(opened.__aenter__())
+                self._engine = opened
                 return
             except GatewayError as error:
                 await self._lost(error)
@@ -137,7 +144,7 @@ class Serving(Reads[Item]):
 
     async def _lost(self, error: GatewayError) -> None:
         """Returns when the request is to be tried again; else raises the error."""
-        await self._engine.aclose()
+        await self._close()
         lease, self._lease = self._lease, None  # only now: until here, whoever is cancelled still has it to give back
         assert lease is not None
         cause = cause_of(error)
