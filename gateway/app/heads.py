@@ -9,6 +9,8 @@ import logging
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gateway.middleware.asgi import ARRIVED
+
 FRAMING_BYTES = 64 * 1024
 """Most bytes of a request line and its headers, or of trailers and chunk sizes without a body; give or take one read."""
 OF_A_CHUNK = 32
@@ -58,6 +60,12 @@ class BoundedHeads(HttpToolsProtocol):
         """Called with each piece of a body."""
         self._framing = max(0, self._framing - len(body) - OF_A_CHUNK)
         super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Called with the end of a request's body."""
+        super().on_message_complete()
+        if self.cycle is not None:
+            self.cycle.scope[ARRIVED] = True  # type: ignore[literal-required]
 
     def data_received(self, data: bytes) -> None:
         """Called with what was read."""

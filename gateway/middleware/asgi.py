@@ -12,4 +12,6 @@ DirectWrite = Callable[[bytes], Callable[[], Awaitable[None]] | None]
 that takes nothing."""
 DIRECT = "toolwire.direct"
 """Where in a request's scope a server leaves its DirectWrite, if it has one."""
+ARRIVED = "toolwire.arrived"
+"""Set in a request's scope once all of its body has come, so that nobody need wait for it."""
 App = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -113,6 +113,8 @@ class Catalog:
 
     def instead_of(self, name: str) -> ModelSpec | None:
         """The fallback of the model of this name; None where there is none that is served and that the caller's key may use."""
+        if not self.fallbacks:
+            return None
         spec = self._specs.get(self.fallbacks.get(self.owner(name) or "", ""))
         return spec if spec is not None and may_use(spec.name, *spec.aliases) else None
 

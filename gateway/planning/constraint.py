@@ -30,19 +30,24 @@ class Limit:
     """The same of the response format."""
 
 
+UNLIMITED = Limit()
+
+
 def for_request(request: ChatRequest, spec: ModelSpec, *, tools: tuple[Tool, ...], opening: str) -> Limit:
     """The limit on decoding. `tools` are those a call may name; `opening` is what the template wrote of the turn."""
     forced = request.tool_choice.mode in ("required", "named")
     held = tuple(tool for tool in tools if forced or tool.strict)
     narrowed = request.tool_choice.allowed is not None and len(tools) < len(request.tools)
     wanted = request.response_format if request.response_format.kind != "text" and not forced else None
+    by_tools = bool(held) or narrowed
+    single = bool(tools) and not request.parallel_tool_calls and not forced
+    if wanted is None and not by_tools and not single:
+        return UNLIMITED
     dialect = spec.backend.dialect
     if dialect is None:
         warnings = (NO_DIALECT_FOR_CONTENT,) if wanted else (NO_DIALECT,) if held else ()
         return Limit(None, warnings, frozenset(tool.name for tool in held), wanted is not None)
     build = _Builder(request, spec.format, tools, dialect, opening)
-    by_tools = bool(held) or narrowed
-    single = bool(tools) and not request.parallel_tool_calls and not forced
     if wanted is None:
         constraint = build.calls("required" if forced else "auto") if by_tools else build.one_call() if single else None
         warning = ""

@@ -105,18 +105,21 @@ def callable_tools(request: ChatRequest) -> tuple[Tool, ...]:
         return ()
     if choice.mode == "named":
         return tuple(tool for tool in request.tools if tool.name == choice.name)
-    return tuple(tool for tool in request.tools if choice.allowed is None or tool.name in choice.allowed)
+    if choice.allowed is None:
+        return request.tools
+    return tuple(tool for tool in request.tools if tool.name in choice.allowed)
 
 
 def _with_defaults(sampling: Sampling, spec: ModelSpec) -> Sampling:
-    missing = {name: getattr(spec.sampling, name) for name in DEFAULTED if getattr(sampling, name) is None}
-    return replace(sampling, **missing) if any(value is not None for value in missing.values()) else sampling
+    known = {name: value for name in DEFAULTED if (value := getattr(spec.sampling, name)) is not None}
+    missing = {name: value for name, value in known.items() if getattr(sampling, name) is None} if known else known
+    return replace(sampling, **missing) if missing else sampling
 
 
 def _fitted(sampling: Sampling, prompt: Prompt, spec: ModelSpec) -> tuple[Sampling, str]:
     """`max_tokens` cut to what the context and the model's entry leave, with a warning when the client asked for more."""
     room = _room(prompt, spec)
-    most = min((limit for limit in (room, spec.max_tokens) if limit is not None), default=None)
+    most = spec.max_tokens if room is None else room if spec.max_tokens is None else min(room, spec.max_tokens)
     asked = sampling.max_tokens
     if most is None or (asked is not None and asked <= most):
         return sampling, ""

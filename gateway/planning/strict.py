@@ -28,10 +28,12 @@ def with_usable_schemas(request: ChatRequest, policy: Policy) -> ChatRequest:
     that cannot be used, and where."""
     tools, warnings = [], list(request.warnings)
     for at, tool in enumerate(request.tools):
-        subject = _Subject(f"function '{tool.name}'", ToolSchemaInvalid, request.place_of_tool(at), None)
-        parameters = subject.narrowed(tool.parameters, warnings) if tool.strict and policy == "repair" else tool.parameters
-        if parameters:
-            subject.check(parameters, "object" if policy == "lenient" else "strict" if tool.strict else "plain")
+        parameters = tool.parameters
+        if tool.strict and policy == "repair":
+            parameters = _of_tool(request, at).narrowed(parameters, warnings)
+        rules = "object" if policy == "lenient" else "strict" if tool.strict else "plain"
+        if parameters and (problem := _problem(parameters, rules)):
+            raise _of_tool(request, at).refused(problem)
         tools.append(tool if parameters is tool.parameters else replace(tool, parameters=parameters))
     wanted = _usable_format(request, policy, warnings)
     if len(warnings) == len(request.warnings) and wanted is request.response_format:
@@ -45,7 +47,8 @@ def _usable_format(request: ChatRequest, policy: Policy, warnings: list[str]) ->
         return wanted
     subject = _Subject(f"response_format '{wanted.name}'", ResponseSchemaInvalid, wanted.place, wanted.code)
     schema = subject.narrowed(wanted.schema, warnings) if wanted.strict and policy == "repair" else wanted.schema
-    subject.check(schema, "strict" if wanted.strict and policy != "lenient" else "any")
+    if problem := _problem(schema, "strict" if wanted.strict and policy != "lenient" else "any"):
+        raise subject.refused(problem)
     return replace(wanted, schema=schema)
 
 
@@ -96,7 +99,10 @@ class _Subject:
         warnings.append(f"schema of {self.what} was narrowed: {', '.join(notes[:MOST_NOTES])}{more}")
         return found
 
-    def check(self, schema: Mapping[str, Any], rules: str) -> None:
-        """Raise what is wrong with it under these rules."""
-        if problem := _problem(schema, rules):
-            raise self.error(f"Invalid schema for {self.what}: {problem}", param=self.place, code=self.code)
+    def refused(self, problem: str) -> RequestError:
+        """The error for what is wrong with it."""
+        return self.error(f"Invalid schema for {self.what}: {problem}", param=self.place, code=self.code)
+
+
+def _of_tool(request: ChatRequest, at: int) -> _Subject:
+    return _Subject(f"function '{request.tools[at].name}'", ToolSchemaInvalid, request.place_of_tool(at), None)

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from gateway.errors import BodyTooLarge, BodyUnreadable, RequestError
-from gateway.middleware.asgi import Message, Receive, Scope
+from gateway.middleware.asgi import ARRIVED, Message, Receive, Scope
 from gateway.settings import Limits
 
 from .inflate import inflater_of
@@ -47,7 +47,7 @@ async def read(scope: Scope, receive: Receive, limit: int, *, patience: float = 
     sent = length = 0
     more = True
     while more and sent <= limit * DRAIN:
-        message = await _next(receive, patience)
+        message = await (receive() if ARRIVED in scope else _next(receive, patience))
         if message["type"] == "http.disconnect":
             raise ClientGone
         chunk = message.get("body", b"")
@@ -104,10 +104,8 @@ def _value(body: bytes) -> Any:
 
 
 def _declared_length(scope: Scope) -> int:
-    for name, value in scope["headers"]:
-        if name == b"content-length" and re.fullmatch(rb"[0-9]{1,18}", value):
-            return int(value)
-    return 0
+    value = dict(scope["headers"]).get(b"content-length", b"")
+    return int(value) if len(value) < 19 and value.isdigit() else 0
 
 
 def _too_large(limit: int) -> BodyTooLarge:

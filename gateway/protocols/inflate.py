@@ -90,6 +90,8 @@ class Inflater:
 
 def inflater_of(scope: Scope) -> Inflater | None:
     """What reads this request's body; None where it is not compressed. CodingUnknown: it cannot be read here."""
+    if b"content-encoding" not in dict(scope["headers"]):
+        return None
     values = [value.decode("latin-1") for name, value in scope["headers"] if name == b"content-encoding"]
     codings = [word for word in (part.strip().lower() for part in ",".join(values).split(",")) if word not in ("", "identity")]
     if not codings:

@@ -13,7 +13,7 @@ from .tool_links import without_links
 from .tool_schemas import with_additional_properties, with_descriptions, without_type_lists
 
 Chat = dict[str, Any]
-_KEPT = ("role", "content", "name", "tool_calls", "tool_call_id")
+_KEPT = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -79,7 +79,7 @@ class Adapter:
     # one message
 
     def _message(self, index: int, message: Mapping[str, Any]) -> Chat:
-        chat: Chat = {key: message[key] for key in _KEPT if message.get(key) is not None}
+        chat: Chat = {key: value for key, value in message.items() if key in _KEPT and value is not None}
         chat["content"] = self._text(index, message)
         if chat["role"] == "developer" and self._as_system:
             chat["role"] = "system"

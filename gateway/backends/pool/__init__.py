@@ -45,7 +45,7 @@ class PoolBackend:
 
     def stream(self, plan: Plan) -> AbstractAsyncContextManager[Reads[list[Piece]]]:
         """Generate; see Backend. An attempt that has given no piece yet is made again elsewhere when it fails."""
-        key = of_conversation(plan) if self._members.settings.affinity else None
+        key = of_conversation(plan) if self._members.settings.affinity and len(self._replicas) > 1 else None
         return Serving(self._members, key, lambda engine: engine.stream(plan))
 
     def forward(self, path: str, body: Mapping[str, Any]) -> AbstractAsyncContextManager[Reads[bytes]]:

@@ -48,7 +48,8 @@ class Line:
     def give_back(self, lease: Lease) -> None:
         """A request has left its replica."""
         lease.replica.leave(lease)
-        self.changed()
+        if self._waiting:
+            self.changed()
 
     def changed(self) -> None:
         """Something did: whoever can be served now no longer waits."""

@@ -63,11 +63,12 @@ class Members:
 
     def went_well(self, replica: Replica) -> None:
         """A request got its first piece."""
-        if not replica.breaker.closed:
+        spared = not replica.breaker.closed
+        replica.breaker.succeeded()
+        if spared:
             log.info("model %s: replica %s is well again", self.meter.model, replica.place)
             self.meter.up(replica.place, 1)
-        replica.breaker.succeeded()
-        self.line.changed()
+            self.line.changed()
 
     def went_wrong(self, replica: Replica, cause: str) -> None:
         """A request failed by no fault of its own. The last replica is never spared for that: any is better than none."""

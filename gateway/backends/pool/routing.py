@@ -41,8 +41,8 @@ def ranked(replicas: Iterable[R], key: bytes | None) -> list[R]:
 def chosen(replicas: Sequence[R], key: bytes | None, *, balance: float) -> R | None:
     """The first in the conversation's order that has less than `balance` times an even share of all requests; without a
     conversation, one with the fewest requests."""
-    if not replicas:
-        return None
+    if len(replicas) <= 1:
+        return replicas[0] if replicas else None
     share = (sum(replica.running for replica in replicas) + 1) / len(replicas)
     most = max(AT_EASE, math.ceil(share * balance)) if key is not None else math.inf
     return next((replica for replica in ranked(replicas, key) if replica.running < most), None)
