@@ -4,8 +4,9 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from parsers import Event, Finish, Notice, ToolCallEnd, ToolCallStart
 
@@ -34,8 +35,7 @@ def _counts() -> defaultdict[str, int]:
     return defaultdict(int)
 
 
-@dataclass(slots=True)
-class Record:
+class Record(msgspec.Struct):
     """What is known of one generation request so far."""
 
     asked: str = ""
@@ -75,15 +75,15 @@ class Record:
     """Whole calls that broke their tool's schema, whether or not it was demanded of them."""
     call_id: Callable[[int, int], str] | None = None
     """The id under which the client gets a call, by choice and place."""
-    calls: list[Called] = field(default_factory=list)
-    finishes: list[str] = field(default_factory=list)
+    calls: list[Called] = msgspec.field(default_factory=list)
+    finishes: list[str] = msgspec.field(default_factory=list)
     """How the choices ended."""
-    notices: defaultdict[str, int] = field(default_factory=_counts)
-    steps: defaultdict[str, int] = field(default_factory=_counts)
+    notices: defaultdict[str, int] = msgspec.field(default_factory=_counts)
+    steps: defaultdict[str, int] = msgspec.field(default_factory=_counts)
     """What holding the turn to the request's demands came to: valid, repaired, retried, reported, failed, declined."""
-    engines: list[str] = field(default_factory=list)
+    engines: list[str] = msgspec.field(default_factory=list)
     """Addresses of the engines that were asked, the last one last."""
-    started: float = field(default_factory=time.perf_counter)
+    started: float = msgspec.field(default_factory=time.perf_counter)
     first: float | None = None
     idle_since: float = 0.0
     """Since when nothing has been to be done but to wait for the engine, in the clock of `time.perf_counter`."""
