@@ -86,6 +86,16 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return safe
 
 
+class Shown(dict[str, Any]):
+    """What is shown in many prompts, with the JSON that it was written as."""
+
+    __slots__ = ("written",)
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        super().__init__(value)
+        self.written: dict[tuple[object, ...], str] = {}
+
+
 def _refuse_private(name: object) -> None:
     if isinstance(name, str) and name.startswith("_"):
         raise SecurityError(f"a namespace cannot hold the private name {name!r}")
@@ -102,6 +112,12 @@ def _tojson(  # the filter's own arguments, in its own order
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,  # noqa: FBT001, FBT002
 ) -> str:
+    if isinstance(value, Shown):
+        key = ensure_ascii, indent, *(separators or ()), sort_keys
+        text = value.written.get(key)
+        if text is None:
+            text = value.written[key] = _tojson(dict(value), ensure_ascii, indent, separators, sort_keys)
+        return text
     text = json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
     return within_json(text, ascii_only=ensure_ascii)
 

@@ -12,7 +12,7 @@ from parsers import Tool
 from .adapt import Adapter, Chat
 from .capabilities import Capabilities, probe
 from .continuing import continued
-from .environment import Clock, RenderFailure, Template
+from .environment import Clock, RenderFailure, Shown, Template
 from .loading import Vocabulary, encoder_of, load
 from .opening import common_prefix, opening_of
 from .placeholders import blind
@@ -56,6 +56,7 @@ class _Voice:
         if shield:
             described = shield.hide(described)
         if shield is None or not shield.used:
+            described = [Shown({**tool, "function": Shown(tool["function"])}) for tool in described]
             self._tools = [(given, described), *self._tools[: _REMEMBERED - 1]]
         return described
 

@@ -95,6 +95,9 @@ class PromptEncoder:
         self._controls = controls
         self._plain = plain
         self._ordinary = ordinary
+        self._heads = Remembered(self._cut)
+        self._inner = frozenset("".join(text[1:] for text in controls))
+        """Characters that stand behind the first one of some control token."""
         self._agrees = False
         self._ids = frozenset(control.id for control in controls.values())
         self._control = re.compile(f"({any_of(controls)})")
@@ -171,7 +174,21 @@ class PromptEncoder:
         return None if self._ordinary is None else tuple(self._ordinary(text))
 
     def _segments(self, text: str, shield: Shield) -> list[int]:
-        plain, restored = self._plain, shield.restore if shield.used else str
+        if shield.used:
+            return self._cut(text, shield.restore)
+        head = self._head(text)
+        return [*self._heads(text[:head]), *self._cut(text[head:])] if head else self._cut(text)
+
+    def _head(self, text: str) -> int:
+        """Where a prompt's second message begins, as its first control token comes again: what stands before is the same for
+        all turns of a conversation, and holds the tools."""
+        first = self._control.match(text)
+        if first is None or self._controls[first[0]].lstrip or first[0][0] in self._inner:
+            return 0  # what looks like its beginning could be a part of another one
+        return max(0, text.find(first[0], first.end()))
+
+    def _cut(self, text: str, restored: Callable[[str], str] = str) -> list[int]:
+        plain = self._plain
         ids: list[int] = []
         pieces = iter(self._control.split(text))
         before = next(pieces)
