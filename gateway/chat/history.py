@@ -38,7 +38,7 @@ def is_text_of_assistant(message: Message) -> bool:
 
 def heal(messages: Sequence[Message]) -> Healed:
     """The same conversation with exactly one result per call, right after the message that called."""
-    if not any(message["role"] == "tool" or message.get("tool_calls") for message in messages):
+    if _is_whole(messages):
         return Healed(tuple(messages))
     history = _History()
     for position, message in enumerate(messages):
@@ -46,6 +46,25 @@ def heal(messages: Sequence[Message]) -> Healed:
     history.match_early_results()
     faults = sorted(history.faults(), key=lambda fault: fault.index)
     return Healed(tuple(history.whole()), tuple(history.warnings()), tuple(faults))
+
+
+def _is_whole(messages: Sequence[Message]) -> bool:
+    """Whether there is nothing to do, as in nearly every conversation: all calls have ids and objects for arguments, and their
+    results stand behind them in the same order."""
+    due: list[Any] = []
+    for message in messages:
+        if message["role"] == "tool":
+            if not due or due.pop() != message.get("tool_call_id"):
+                return False
+        elif due:
+            return False
+        elif calls := message.get("tool_calls"):
+            due = [call.get("id") for call in reversed(calls)]
+            if not all(due) or len(set(due)) < len(due):
+                return False
+            if not all(_is_object((call.get("function") or {}).get("arguments")) for call in calls):
+                return False
+    return not due
 
 
 @dataclass(slots=True)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+CONTAINERS = frozenset({dict, list})
+
 
 def deeper_than(limit: int, value: Any, text: bytes) -> bool:
     """Whether a value, which `text` is the JSON of, has arrays and objects more than `limit` deep in one another."""
@@ -10,10 +12,7 @@ def deeper_than(limit: int, value: Any, text: bytes) -> bool:
     level = [value]
     for _ in range(limit):
         level = [
-            child
-            for node in level
-            for child in (node.values() if type(node) is dict else node)
-            if type(child) is dict or type(child) is list
+            child for node in level for child in (node.values() if type(node) is dict else node) if type(child) in CONTAINERS
         ]
         if not level:
             return False
