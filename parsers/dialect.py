@@ -27,7 +27,8 @@ def likely_format(text: str, fmt: Format, *, tools: Tools) -> str | None:
     Of several, the one that leaves the least of the text unread, and that would have written it just so.
     """
     text = text[:_SEARCHED]
-    found = [(misfit, name) for name in names() if name != fmt.name and (misfit := _misfit(text, name, tools)) is not None]
+    likely = _likely_names(text) - {fmt.name}
+    found = [(misfit, name) for name in likely if (misfit := _misfit(text, name, tools)) is not None]
     return min(found)[1] if found else None
 
 
@@ -46,8 +47,6 @@ def spelled_formats(text: str) -> list[str]:
 
 def _misfit(text: str, name: str, tools: Tools) -> tuple[int, bool] | None:
     """How badly a format fits a text in which it reads a call; None when it reads none."""
-    if not _may_hold_call(text, name):
-        return None
     parser = Parser(get(name), tools=tools)
     events: list[Event] = parser.feed(text) + parser.finish("stop")
     if not any(isinstance(event, ToolCallEnd) and event.complete for event in events):
@@ -62,10 +61,20 @@ def _writes(text: str, name: str, message: Message) -> bool:
         return False
 
 
-def _may_hold_call(text: str, name: str) -> bool:
-    if name in _WITHOUT_MARKERS:
-        return text.lstrip()[:1] in ("{", "[")
-    return any(opener in text for opener in _openers(name))
+def _likely_names(text: str) -> set[str]:
+    """The formats that may have a call in the text; none for nearly every answer in words."""
+    likely = {name for opener, owners in _owners().items() if opener in text for name in owners}
+    return likely.union(_WITHOUT_MARKERS) if text.lstrip()[:1] in ("{", "[") else likely
+
+
+@lru_cache(maxsize=1)
+def _owners() -> dict[str, list[str]]:
+    """Which formats have calls behind each of all the markers; many share theirs."""
+    owners: dict[str, list[str]] = {}
+    for name in names():
+        for opener in () if name in _WITHOUT_MARKERS else _openers(name):
+            owners.setdefault(opener, []).append(name)
+    return owners
 
 
 @lru_cache(maxsize=256)
