@@ -195,4 +195,4 @@ def test_a_budget_that_is_used_up_is_told_as_such(tmp_path: Path) -> None:
         assert told["x-ratelimit-limit-tokens-day"] == "5"
         assert told["x-ratelimit-remaining-tokens-day"] == "0"
         assert 0 < int(told["retry-after"]) <= 86400
-        assert gateway.app.house.metrics.limited.labels("day")._value.get() == 1
+        assert gateway.app.house.metrics.limited.labels("day").value == 1

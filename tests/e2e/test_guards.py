@@ -51,7 +51,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 @pytest.mark.parametrize(("path", "body"), [("chat/completions", CHAT), ("messages", MESSAGES), ("responses", RESPONSES)])
 def test_the_client_is_told_and_the_model_answers(gateway: Gateway, path: str, body: dict[str, Any], stream: bool) -> None:
     metrics = gateway.app.house.metrics
-    before = metrics.guards.labels("scripted", "tool_rounds")._value.get()
+    before = metrics.guards.labels("scripted", "tool_rounds").value
     answer = CLIENT.post(f"{gateway.base_url}/{path}", json={"model": "scripted", "stream": stream, **body})
     assert answer.status_code == 200
     told = answer.headers["x-toolwire-warnings"]
@@ -60,7 +60,7 @@ def test_the_client_is_told_and_the_model_answers(gateway: Gateway, path: str, b
     assert "Yes." in answer.text
     if not stream:
         assert "look" not in json.dumps(answer.json().get("choices") or answer.json().get("content") or answer.json()["output"])
-    assert metrics.guards.labels("scripted", "tool_rounds")._value.get() == before + 1
+    assert metrics.guards.labels("scripted", "tool_rounds").value == before + 1
 
 
 def told_in(response: Any) -> str:
