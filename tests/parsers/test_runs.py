@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 
 import jsonschema_rs
 import pytest
@@ -10,7 +11,7 @@ import parsers
 from parsers.description import ElementArguments, QuotedArguments, TaggedArguments
 from parsers.grammars import json_tag
 from parsers.grammars.tree import walk
-from tests.support.decoders import decoder, refusal
+from tests.support.decoders import TagDecoder, decoder, refusal
 
 UNQUOTED = [
     name
@@ -18,6 +19,9 @@ UNQUOTED = [
     if any(isinstance(node, TaggedArguments | QuotedArguments | ElementArguments) for node in walk(parsers.get(name).turn))
 ]
 LENGTHS = [{"minLength": 1}, {"minLength": 9}, {"maxLength": 3}, {"maxLength": 40}, {"minLength": 140, "maxLength": 150}]
+LETTERS = [letter.encode() for letter in (*"a. <'\"\\\n\x07", "é", "日", "\ue000")]
+PIECES = tuple(b"".join(letters) for count in (2, 3) for letters in product(LETTERS, repeat=count))
+"""Tokens as no vocabulary lacks: some of their characters may be allowed and others not."""
 TEXTS = ["", "a", "été", "a b\nc", "x" * 9, "日" * 40, "y" * 41, "a\nb" * 48, "z" * 150, "z" * 151]
 
 
@@ -50,6 +54,20 @@ def test_llguidance_does_not_give_up_on_a_long_text(most):
     decoding = decoder(parsers.constraint(fmt, [tool_for({"maxLength": most})], "required", dialect="lark"))
     turn = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", json.dumps({"a": text})),)))
     assert all(byte in decoding.allowed() and decoding.take(byte) for byte in turn.encode())
+
+
+@pytest.mark.parametrize("name", parsers.names())
+def test_whole_tokens_are_masked_as_they_are_taken(name):
+    fmt = parsers.get(name)
+    turn = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", json.dumps({"a": "x" * 9})),)))
+    before = turn[: turn.index("x" * 9)].encode()
+    for said in LENGTHS:
+        decoding = TagDecoder(json.dumps(parsers.constraint(fmt, [tool_for(said)], "required")), PIECES)
+        assert all(map(decoding.take, before))
+        for letter in b"xyzx":
+            assert decoding.takes() == decoding.allowed()
+            if not decoding.take(letter):
+                break
 
 
 def test_what_ends_a_text_is_not_begun_by_what_is_counted():

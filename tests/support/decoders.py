@@ -102,19 +102,30 @@ def _byte_tokenizer() -> LLTokenizer:
 
 
 class TagDecoder:
-    """xgrammar, whose own matcher class imports torch for nothing but the mask's type."""
+    """xgrammar, whose own matcher class imports torch for nothing but the mask's type. Tokens behind END are `pieces`."""
 
-    def __init__(self, tag: str) -> None:
+    def __init__(self, tag: str, pieces: tuple[bytes, ...] = ()) -> None:
         core = _xgrammar("base")._core
-        self._matcher = core.GrammarMatcher(_compiler().compile_structural_tag(tag)._handle, None, False, -1, None)
-        self._mask = np.zeros((1, END // 32 + 1), dtype=np.int32)
+        self._matcher = core.GrammarMatcher(_compiler(pieces).compile_structural_tag(tag)._handle, None, False, -1, None)
+        self._size = END + 1 + len(pieces)
+        self._mask = np.zeros((1, -(-self._size // 32)), dtype=np.int32)
 
     def allowed(self) -> list[int]:
+        self._mask.fill(-1)  # where all is allowed it may be left as it is
         self._matcher.fill_next_token_bitmask(self._mask, 0, False)
-        return np.nonzero(np.unpackbits(self._mask.view(np.uint8), bitorder="little")[: END + 1])[0].tolist()
+        return np.nonzero(np.unpackbits(self._mask.view(np.uint8), bitorder="little")[: self._size])[0].tolist()
 
     def take(self, byte: int) -> bool:
         return bool(self._matcher.accept_token(byte, False))
+
+    def takes(self) -> list[int]:
+        """What `take` would take, which is to be what is allowed."""
+        return [token for token in range(self._size) if self._would_take(token)]
+
+    def _would_take(self, token: int) -> bool:
+        if taken := self.take(token):
+            self._matcher.rollback(1)
+        return taken
 
 
 def _xgrammar(module: str) -> Any:
@@ -122,9 +133,9 @@ def _xgrammar(module: str) -> Any:
     return importlib.import_module(f"xgrammar.{module}")
 
 
-@lru_cache(maxsize=1)
-def _compiler() -> Any:
+@lru_cache(maxsize=2)
+def _compiler(pieces: tuple[bytes, ...]) -> Any:
     tokenizer = _xgrammar("tokenizer_info")
-    vocabulary = [bytes([value]) for value in range(END)] + [b"</s>"]
+    vocabulary = [bytes([value]) for value in range(END)] + [b"</s>", *pieces]
     info = tokenizer.TokenizerInfo(vocabulary, vocab_type=tokenizer.VocabType.RAW, stop_token_ids=[END])
     return _xgrammar("compiler").GrammarCompiler(info, max_threads=1)
