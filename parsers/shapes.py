@@ -3,6 +3,7 @@
 from .description import (
     Call,
     CallId,
+    Filler,
     JsonCall,
     Marker,
     Node,
@@ -26,7 +27,19 @@ from .description import (
     unwritten,
 )
 
-__all__ = ["arg_key_call", "dsml_calls", "function_call", "hunyuan_turn", "in_block", "invoke_calls", "mistral_turn"]
+__all__ = [
+    "arg_key_call",
+    "dsml_calls",
+    "function_call",
+    "function_end",
+    "hunyuan_turn",
+    "in_block",
+    "invoke_calls",
+    "mistral_turn",
+]
+
+function_end = either(marker("</function>"), unwritten(marker("</function="), Filler(), marker(">")))
+"""The closer of a function element, in which models repeat the tool's name."""
 
 
 def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") -> Call:
@@ -40,7 +53,7 @@ def function_call(*, line: str = "\n", trim: bool = False, joint: str = "\n") ->
         soft(marker(">")),
         gap(line),
         either(tagged_arguments("<parameter={key}>", "</parameter>", trim=trim, joint=joint), json_arguments),
-        soft(marker("</function>")),
+        soft(function_end),
     )
 
 

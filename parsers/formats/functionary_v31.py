@@ -6,6 +6,7 @@ Code for the built-in interpreter, behind `<|python_tag|>`, is no call of a decl
 """
 
 from ..description import Format, call, content, interleaved, json_arguments, marker, seq, soft, tool_name
+from ..shapes import function_end
 
 FORMAT = Format(
     name="functionary_v31",
@@ -14,7 +15,7 @@ FORMAT = Format(
     stop=("<|eom_id|>", "<|eot_id|>"),
     turn=interleaved(
         content,
-        seq(call(marker("<function="), tool_name, marker(">"), json_arguments, soft(marker("</function>")))),
+        seq(call(marker("<function="), tool_name, marker(">"), json_arguments, soft(function_end))),
     ),
     sources=("https://huggingface.co/meetkai/functionary-medium-v3.1", "https://github.com/MeetKai/functionary"),
 )

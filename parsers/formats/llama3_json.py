@@ -23,6 +23,7 @@ from ..description import (
     tool_name,
     unwritten,
 )
+from ..shapes import function_end
 
 _call = JsonCall(arguments=("parameters", "arguments"), needs_arguments=True)
 _calls = many(_call, separator="; ", spellings=(";", ","))
@@ -40,7 +41,7 @@ FORMAT = Format(
             seq(unwritten(marker("<|python_tag|>")), _calls),
             _array,
             seq(marker("```json", "```"), either(_call, _array), marker("```")),
-            call(marker("<function="), tool_name, soft(marker(">")), json_arguments, soft(marker("</function>"))),
+            call(marker("<function="), tool_name, soft(marker(">")), json_arguments, soft(function_end)),
         ),
     ),
     sources=("https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_1/",),

@@ -32,6 +32,7 @@ class TagTable:
         bare = [self.opener, *(m for m in self.markers if m != self.opener)]
         self.closers = frozenset((self.close, *_mangled(self.close)))
         """What closes a value: the closer, and the ways models garble it."""
+        self.keyed_close = _keyed_close(leaf)
         edges = ("", "\n") if leaf.trim else ("",)
         enders = [edge + closer for edge in edges for closer in self.closers] + [edges[-1] + m for m in bare]
         self.enders = in_order(enders)
@@ -42,6 +43,19 @@ class TagTable:
 def table_of(position: Position) -> TagTable:
     """The table of a position, made once."""
     return TagTable(position)
+
+
+def with_key(keyed_close: str, found: re.Match[str], *, at_end: bool) -> str | None:
+    """The ender that was found, with the key behind it where it is a closer that repeats it; None: it may yet become one."""
+    ender: str | None = found.group(1)
+    marker = (ender or "").removeprefix("\n")
+    if ender is None or not keyed_close.startswith(marker):
+        return ender
+    begin = found.end() - len(marker)
+    here = found.string[begin : begin + len(keyed_close)]
+    if here == keyed_close:
+        return ender + here[len(marker) :]
+    return None if keyed_close.startswith(here) and not at_end else ender
 
 
 @lru_cache(maxsize=256)
@@ -92,6 +106,13 @@ def _mangled(closer: str) -> tuple[str, ...]:
     if closer[:2] != "</" or closer[-1] != ">":
         return ()
     return (closer[:-1], closer + ">", *(f"{closer[:-1]}{sign}>" for sign in " /0123456789"))
+
+
+def _keyed_close(leaf: TaggedArguments) -> str:
+    """The closer as it looks where models repeat the header's key in it, such as `</parameter={key}>`; empty where it cannot."""
+    header, close = leaf.header.strip(), leaf.close.strip()
+    keyed = f"</{header[1:]}"
+    return keyed if header.count("<") == 1 and not leaf.marked and keyed.startswith(close[:-1]) else ""
 
 
 def _tags_behind_key(leaf: TaggedArguments) -> tuple[str, ...]:

@@ -4,20 +4,17 @@ Nothing is escaped in these formats, so a value may contain the text of a closer
 behind whitespace, is something that may follow (the next header, the end of the call) or the end of the turn.
 """
 
-import json
 import re
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from ..message import Tool
 from ..passage import Passage, bare_value
 from .boundary import boundary, in_order, space_end, whole
 from .frame import NAME_LIMIT
-from .json_value import JsonValue, State
 from .reader import Reader
-from .tag_table import mark_of, table_of
-from .values import allowed_types, as_json_or_text, knows, quoted, typed, unescaped
+from .tag_table import mark_of, table_of, with_key
+from .values import allowed_types, as_json_or_text, knows, members_of, quoted, typed, unescaped
 
 if TYPE_CHECKING:
     from ..parser import Parser
@@ -36,6 +33,7 @@ class TaggedReader(Reader):
         "_first",
         "_in_value",
         "_key",
+        "_keyed_close",
         "_mark",
         "_parts",
         "_position",
@@ -51,7 +49,7 @@ class TaggedReader(Reader):
         self._count = 0
         self._cdata: bool | None = False
         self._in_value = False
-        self._key = ""
+        self._key = self._keyed_close = ""
         self._mark: str | None = None
         self._types: frozenset[str] = frozenset()
         self._streams = False
@@ -159,6 +157,7 @@ class TaggedReader(Reader):
 
     def _begin(self, parser: "Parser", key: str, mark: str | None) -> None:
         self._key, self._mark = key, mark
+        self._keyed_close = self._table.keyed_close.replace("{key}", key)
         self._in_value = True
         self._cdata = None if self._table.leaf.cdata else False
         self._types = allowed_types(parser.calls.tool, key)
@@ -189,7 +188,7 @@ class TaggedReader(Reader):
                 return False
             if match.start() > parser.at and match.start() >= start:
                 self._take(parser, match.start())
-            ender = match.group(1)
+            ender = with_key(self._keyed_close, match, at_end=at_end)
             if ender is None:
                 return False
             verdict = self._cdata or self._ends(parser, match.start(), ender, at_end=at_end)
@@ -202,6 +201,10 @@ class TaggedReader(Reader):
 
     def _enders(self) -> tuple[str, ...]:
         return (f"]]>{self._table.close}",) if self._cdata else self._table.enders
+
+    def _closes(self, marker: str) -> bool:
+        """Whether a text is a closer of the value."""
+        return marker in self._table.closers or marker == self._keyed_close
 
     def _cut_closer(self, parser: "Parser", enders: tuple[str, ...], start: int) -> int:
         """Where the turn's end cut off a closer: its beginning is framing, not the end of the value."""
@@ -240,7 +243,7 @@ class TaggedReader(Reader):
                 waits = close_by < 0 and len(parser.buffer) - start < 2 * NAME_LIMIT and not at_end
                 return None if waits else False
             return parser.calls.tool is None or knows(parser.calls.tool, self._key_of(parser, match.group("key")))
-        follow = table.between if marker in table.closers else table.behind.get(marker, ())
+        follow = table.between if self._closes(marker) else table.behind.get(marker, ())
         return self._followed(parser, start + len(ender), follow, at_end=at_end)
 
     def _followed(self, parser: "Parser", end: int, follow: tuple[str, ...], *, at_end: bool) -> bool | None:
@@ -259,7 +262,7 @@ class TaggedReader(Reader):
 
     def _close(self, parser: "Parser", start: int, ender: str) -> bool:
         marker = ender.removeprefix("\n")
-        kept = 0 if self._cdata or marker in self._table.closers else len(marker)
+        kept = 0 if self._cdata or self._closes(marker) else len(marker)
         self._in_value = False
         if self._streams:
             parser.calls.arguments('"')
@@ -275,7 +278,7 @@ class TaggedReader(Reader):
 
     def _value(self, parser: "Parser") -> str:
         raw = "".join(self._parts)
-        if self._unwrapping and (inner := _members(raw, parser.calls.tool)) is not None:
+        if self._unwrapping and (inner := members_of(raw, parser.calls.tool)) is not None:
             self._count += 1
             parser.notice("repaired", f"all arguments wrapped in {self._key}")
             return "{" + inner
@@ -291,15 +294,3 @@ class TaggedReader(Reader):
 
     def _end(self, parser: "Parser") -> None:
         parser.calls.arguments("}" if self._count else "{}")
-
-
-def _members(raw: str, tool: Tool | None) -> str | None:
-    """The members of the JSON object that a value is, without its braces; None unless the tool declares all of them."""
-    value = JsonValue()
-    word = raw.strip()
-    end = value.feed(word, 0)
-    written = value.take().strip()
-    if value.state is not State.DONE or word[end:].strip() or not written.startswith("{"):
-        return None
-    members = json.loads(written)
-    return written[1:-1].strip() if members and all(knows(tool, key) for key in members) else None

@@ -130,3 +130,15 @@ def as_json_or_text(text: str) -> str:
     if value.state is State.DONE and end == len(word):
         return value.take()
     return quoted(text)
+
+
+def members_of(raw: str, tool: Tool | None) -> str | None:
+    """The members of the JSON object that a value is, without its braces; None unless the tool declares all of them."""
+    value = JsonValue()
+    word = raw.strip()
+    end = value.feed(word, 0)
+    written = value.take().strip()
+    if value.state is not State.DONE or word[end:].strip() or not written.startswith("{"):
+        return None
+    members = json.loads(written)
+    return written[1:-1].strip() if members and all(knows(tool, key) for key in members) else None
