@@ -11,6 +11,7 @@ from .arguments import Arguments, note_repairs
 from .boundary import boundary, whole
 from .frame import NAME_LIMIT, ends_behind, within
 from .json_value import JsonValue, State
+from .members import ARGUMENTS, ENVELOPE, FUNCTIONS, IDS, NAMES, Members, left_out
 from .reader import Reader
 from .surrogates import is_encodable
 
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
 
 _KEY = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')[ \t\r\n]*:""", re.DOTALL)
 _OPEN_KEY = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?|'(?:[^'\\]|\\.)*(?:'[ \t\r\n]*|\\)?)\Z""", re.DOTALL)
-_IDS = frozenset({"id", "call_id", "tool_call_id"})
-_ARGUMENTS = frozenset({"args", "params", "input", "kwargs", "tool_args", "tool_input"})
-_NAMES = frozenset({"tool", "tool_name", "function_name"})
-"""What models write for the keys of arguments and name, where a marker has said that this is a call."""
-_FUNCTIONS = frozenset({"function", "function_call"})
-_ENVELOPE = _IDS | {"type", "function", "index"}
 
 
 class JsonCallReader(Reader):
@@ -35,9 +30,10 @@ class JsonCallReader(Reader):
         "_behind_value",
         "_depth",
         "_leaf",
-        "_left_out",
+        "_member",
         "_name",
         "_opened",
+        "_others",
         "_position",
         "_repairs",
         "_role",
@@ -57,7 +53,8 @@ class JsonCallReader(Reader):
         self._role = ""
         self._behind_value = False
         self._repairs: set[str] = set()
-        self._left_out = False
+        self._member = ""
+        self._others = Members()
 
     def read(self, parser: "Parser") -> bool:
         if self._role == "arguments" and self._arguments is not None:
@@ -134,6 +131,7 @@ class JsonCallReader(Reader):
             parser.reject("literal_marker", f"a JSON object with the key {key[:40]!r} is not a call")
             return True
         parser.skip(match.end())
+        self._member = key
         self._begin_value(role)
         return True
 
@@ -146,27 +144,29 @@ class JsonCallReader(Reader):
             if key != leaf.arguments[0]:
                 self._repairs.add(f"{key} for {leaf.arguments[0]}")
             return "arguments"
-        if key in _FUNCTIONS and self._name is None:
+        if key in FUNCTIONS and self._name is None:
             return "function"
-        if key in _ENVELOPE:
-            return "id" if key in _IDS else "other"
+        if key in ENVELOPE:
+            self._others.add_envelope(key)
+            return "id" if key in IDS else "other"
         return None if leaf.needs_arguments else self._role_of_other(parser, key)
 
     def _role_of_other(self, parser: "Parser", key: str) -> str:
         """What a key holds that no call of this format should have; the value of one that is a tool's name is its arguments."""
         leaf = self._leaf
-        if key in _ARGUMENTS and self._arguments is None:
+        if key in ARGUMENTS and self._arguments is None:
             self._repairs.add(f"{key} for {leaf.arguments[0]}")
             return "arguments"
-        if key in _NAMES and self._name is None:
+        if key in NAMES and self._name is None:
             self._repairs.add(f"{key} for {leaf.name[0]}")
             return "name"
         if self._name is None and self._arguments is None and parser.calls.declared(key) is not None and parser.calls.tools:
             self._name = key
             self._repairs.add("the name of the tool as a key")
             return "arguments"
-        self._repairs.add(f"the key {key[:40]!r} of a call was left out")
-        self._left_out = True
+        if self._arguments is None:
+            return "beside"
+        self._repairs.add(left_out(key))
         return "other"
 
     def _begin_value(self, role: str) -> None:
@@ -210,9 +210,10 @@ class JsonCallReader(Reader):
 
     def _read_value(self, parser: "Parser") -> bool:
         value = self._value
-        if self._role == "other":
+        if self._role in ("other", "beside"):
             parser.skip(value.feed(parser.buffer, parser.at))
-            value.out.clear()
+            if self._role == "other":
+                value.out.clear()
         else:
             self._take_short(parser, value)
         if value.state is State.BAD or (value.state is not State.DONE and self._taken >= NAME_LIMIT):
@@ -221,7 +222,10 @@ class JsonCallReader(Reader):
             return False
         role, self._role = self._role, ""
         self._behind_value = True
-        if role != "other":
+        if role == "beside":
+            self._others.add(self._member, value.take().strip())
+            self._repairs |= value.repairs
+        elif role != "other":
             self._told(parser, role, json.loads(value.take()))
         return True
 
@@ -262,10 +266,22 @@ class JsonCallReader(Reader):
         elif self._name is None:
             if parser.open_as_text("malformed", "a call has no name"):
                 parser.go(self._position)
-        elif self._arguments is None and self._left_out:
-            parser.reject("malformed", "a call's arguments stand under keys that are not theirs")
+        elif self._arguments is None and self._others:
+            self._take_beside(parser, self._name)
         elif parser.calls.open or parser.open_call(self._name):
+            self._repairs |= self._others.repairs()
             note_repairs(parser, self._repairs)
+            parser.go(self._position)
+
+    def _take_beside(self, parser: "Parser", name: str) -> None:
+        """What stands beside the name is the arguments, where the tool knows all of it."""
+        tools, declared = parser.calls.tools or {}, parser.calls.declared(name)
+        arguments = self._others.as_arguments(tools.get(declared or ""))
+        if arguments is None:
+            parser.reject("malformed", "a call's arguments stand under keys that are not theirs")
+        elif parser.open_call(name):
+            parser.calls.arguments(arguments)
+            note_repairs(parser, self._repairs | {"arguments beside the name"})
             parser.go(self._position)
 
     def _closer_or_broken(self, parser: "Parser", *, at_end: bool) -> bool:
