@@ -181,6 +181,7 @@ def mistral_turn(*, written: str) -> Node:
     identified = seq(marker("[CALL_ID]"), CallId(sample="a1b2c3d4e"))
     named = call(
         tool_name,
+        unwritten(marker("[TOOL_CALLS]")),
         soft(identified) if written == "named with id" else unwritten(identified),
         soft(marker("[ARGS]")),
         json_arguments,

@@ -18,7 +18,7 @@ from .parser import Parser as TurnParser
 from .parser import compiled
 from .readers import Reader
 from .readers.boundary import boundary, in_order
-from .readers.text import cut_off
+from .readers.cut_off import cut_off
 
 
 class Parser(TurnParser):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ..automaton import Position
 from ..description import CallId, Format, JsonArguments, Marker, NumberedName, ToolName
 from .boundary import boundary, in_order, whole
+from .cut_off import cut_off, skip_cut_off
 from .reader import Reader
 from .strays import meaningless
-from .text import cut_off, skip_cut_off
 from .values import unescaped
 
 if TYPE_CHECKING:

@@ -15,6 +15,9 @@ from ..description import Marker, Text
 from ..events import ContentDelta, ReasoningDelta
 from ..passage import Passage, free_text
 from .boundary import boundary, in_order, whole
+from .cut_off import cut_off, skip_cut_off
+from .empty_block import empty_block
+from .name_first import NameFirst, name_first, names_behind
 from .reader import Reader
 from .strays import Channel, call_tokens, meaningless, strays
 
@@ -23,25 +26,6 @@ if TYPE_CHECKING:
 
 _PLAIN_TAG = re.compile(r"</?[a-z:]+>")
 """A marker that prose may speak of, such as `</think>`; one with other signs in it is a control token."""
-_BEGINNING = re.compile(r"<[|/]?[a-z:]*\Z|.{0,2}\Z")
-"""The end of a turn that may as well be prose as the beginning of a marker."""
-
-
-def cut_off(watched: tuple[str, ...], text: str, at: int, *, sure: bool = False) -> int:
-    """Where a control token begins that the end of the text cuts off; the end of the text when none does.
-
-    `sure`: no prose stands here, so a single character may be one.
-    """
-    match = boundary(watched).search(text, at)
-    if match is None or match.group(1) is not None or (not sure and _BEGINNING.match(text, match.start())):
-        return len(text)
-    return match.start()
-
-
-def skip_cut_off(parser: "Parser") -> None:
-    """The rest is the beginning of a control token: it says nothing."""
-    parser.notice("truncated", "the turn ended inside a marker")
-    parser.skip(len(parser.buffer))
 
 
 @lru_cache(maxsize=4096)
@@ -64,6 +48,7 @@ class TextTable:
         """Markers that go on with what `before` began, or are written with a space; white space before them is theirs."""
         self.bare = frozenset(text for text, target in targets.items() if target.bare)
         into_call = {text for text, target in self.markers.items() if target.text is None} | self.openers.keys()
+        self.names = names_behind(self.markers) if self.channel == "content" else {}
         self.drafts = frozenset(into_call if self.channel == "reasoning" else self.bare)
 
     def watched(self, others: tuple[str, ...], *, drafts: bool) -> tuple[str, ...]:
@@ -111,6 +96,10 @@ class TextReader(Reader):
     def read(self, parser: "Parser") -> bool:
         if self._literal:
             return self._pass_literal(parser)
+        if not self._wrote and self._table.names and parser.calls.tools and not parser.has_messages:
+            called = name_first(parser.buffer, parser.at, parser.calls.tools, self._table.names, at_end=bool(parser.reason))
+            if called is not False:
+                return called is not None and self._call(parser, called)
         match = (self._pattern or self._compile(parser)).search(parser.buffer, parser.at)
         if match is None:
             self._pass(parser, len(parser.buffer))
@@ -121,8 +110,7 @@ class TextReader(Reader):
         marker: str | None = match.group(1)
         if marker is None:  # cut off: it may become a marker
             return False
-        self._at_marker(parser, marker)
-        return True
+        return self._at_marker(parser, marker)
 
     def finish(self, parser: "Parser") -> bool:
         while parser.at < len(parser.buffer) and parser.reader is self:
@@ -163,15 +151,34 @@ class TextReader(Reader):
         self._pattern = boundary(self._watched)
         return self._pattern
 
-    def _at_marker(self, parser: "Parser", marker: str) -> None:
+    def _at_marker(self, parser: "Parser", marker: str) -> bool:
+        """Read on behind a marker; False: what follows must tell, and has not arrived."""
         target = self._table.markers.get(marker)
         opener = self._table.openers.get(marker)
         if target is None and opener is None:
             self._without_meaning(parser, marker)
-            return
-        if target is not None and target.text is None and self._echoes(parser, marker):
+        elif target is not None and target.text is None and self._echoes(parser, marker):
             self._as_text(parser, marker)
-            return
+        elif empty := self._empty_block(parser, marker, target):
+            parser.notice("literal_marker", f"{marker} and what closes it stand around nothing and were dropped")
+            parser.framing.seen = True
+            self._ended = 0 if self._space and self._wrote and not parser.has_messages else None
+            parser.skip(empty)
+        elif empty is None:
+            return False
+        else:
+            self._enter(parser, marker, target, opener)
+        return True
+
+    def _empty_block(self, parser: "Parser", marker: str, target: Position | None) -> int | None:
+        """Where the block of calls ends that begins here and holds none; 0: it is none, None: not enough has arrived to tell."""
+        if target is None or target.text is not None or self.channel != "content" or parser.calls.tools == {}:
+            return 0
+        alone = not self._wrote and (parser.output.behind_call or not parser.output.wrote_content)
+        return empty_block(parser, marker, target, alone=alone)
+
+    def _enter(self, parser: "Parser", marker: str, target: Position | None, opener: Position | None) -> None:
+        """Go where a marker leads."""
         if parser.has_messages and self.channel == "content" and marker not in self._table.own:
             self._keep_space(parser)
         elif marker in self._table.drafts and not parser.has_messages:
@@ -180,11 +187,7 @@ class TextReader(Reader):
                 return
             parser.drafts.begin(self, marker, self._space)
         if target is None or target.text is None:
-            parser.calls.announced = len(marker) > 1
-            parser.framing.behind_muted = False
-            leads = self.channel == "content" and parser.output.wrote_content and marker not in self._table.own
-            parser.output.lead = "".join(self._space) if leads else ""
-            parser.hold(self._space)
+            self._begin_call(parser, marker)
         elif parser.framing.behind_muted and marker in self._table.own:  # the closer of a call that is text is text
             self._flush_space(parser)
             parser.pass_text(self.channel, parser.at + len(marker))
@@ -200,6 +203,25 @@ class TextReader(Reader):
         parser.framing.seen = True
         parser.skip(parser.at + len(marker))
         parser.go(target)
+
+    def _begin_call(self, parser: "Parser", marker: str) -> None:
+        """A call may begin here: what is skipped from here on is held."""
+        parser.calls.announced = len(marker) > 1
+        parser.framing.behind_muted = False
+        leads = self.channel == "content" and parser.output.wrote_content and marker not in self._table.own
+        parser.output.lead = "".join(self._space) if leads else ""
+        parser.hold(self._space)
+
+    def _call(self, parser: "Parser", called: NameFirst) -> bool:
+        """Go on behind a name and its marker that have changed places."""
+        parser.notice("repaired", f"the name of a call before {called.marker}")
+        self._begin_call(parser, called.marker)
+        self._space, self._ended, self._pattern = [], None, None
+        parser.go(self._table.markers[called.marker])
+        parser.skip(called.end)
+        parser.calls.name = called.name
+        parser.go(called.position)
+        return True
 
     def _echoes(self, parser: "Parser", marker: str) -> bool:
         """Whether a mere bracket stands behind a call that a real marker announced: models repeat their calls as text."""
