@@ -38,7 +38,7 @@ __all__ = [
     "mistral_turn",
 ]
 
-function_end = either(marker("</function>"), unwritten(marker("</function="), Filler(), marker(">")))
+function_end = either(marker("</function>"), seq(marker("</function="), Filler(), marker(">")))
 """The closer of a function element, in which models repeat the tool's name."""
 
 
@@ -78,7 +78,10 @@ def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ("",)
     return seq(
         opener,
         unwritten(opener),
-        call(tool_name, name_end, gap(line), either(*arguments, json_arguments), soft(closer)),
+        either(
+            call(tool_name, name_end, gap(line), either(*arguments, json_arguments), soft(closer)),
+            seq(json_call, soft(closer)),
+        ),
     )
 
 

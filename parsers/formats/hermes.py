@@ -27,6 +27,7 @@ from ..description import (
     json_call,
     many,
     marker,
+    python_call,
     seq,
     soft,
     thinking,
@@ -38,14 +39,21 @@ _whole_call = JsonCall(needs_arguments=True)
 _whole_array = seq(marker("["), many(_whole_call, separator=",", tight=True), array_end)
 _block = seq(
     gap("\n"),
-    marker("<tool_call>"),
+    marker("<tool_call>", "<function_call>"),
     gap("\n"),
     unwritten(marker("```json", "```")),
-    either(seq(json_call, unwritten(many(unwritten(marker(",")), json_call))), _several),
+    either(seq(json_call, unwritten(many(unwritten(marker(",")), json_call))), _several, python_call),
     unwritten(marker("```")),
     gap("\n"),
-    soft(marker("</tool_call>")),
+    soft(marker("</tool_call>", "</function_call>")),
 )
+_given = JsonCall(arguments=("arguments",), needs_arguments=True)
+_among_tools = seq(
+    marker("<tools>"),
+    either(many(_given), seq(marker("["), many(_given, separator=",", tight=True), array_end)),
+    soft(marker("</tools>")),
+)
+"""Qwen2.5-Coder puts calls between the tags in which the prompt lists the tools; such a list is none."""
 
 FORMAT = Format(
     name="hermes",
@@ -60,6 +68,7 @@ FORMAT = Format(
             content,
             either(
                 _block,
+                _among_tools,
                 bare(_whole_call, unwritten(marker("</tool_call>"))),
                 bare(_whole_array),
                 bare(marker("```json", "```"), either(_whole_call, _whole_array), marker("```")),

@@ -24,13 +24,13 @@ class TagTable:
         self.opener = opening_texts(leaf)[0]
         self.header = _header_pattern(leaf)
         self.slipped = _slipped_pattern(leaf)
-        """The header with a tag missing or doubled, for headers of two tags."""
+        """The header with a tag missing or doubled, or with its last sign missing."""
         self.header_tags = _tags_behind_key(leaf)
         self.header_end = _last_literal(leaf.header)
         self.markers = texts_behind(position)
         self.between = in_order([self.opener, *self.markers])
         bare = [self.opener, *(m for m in self.markers if m != self.opener)]
-        self.closers = frozenset((self.close, *_mangled(self.close)))
+        self.closers = frozenset((self.close, *_mangled(self.close), *_fused(self.close, self.markers)))
         """What closes a value: the closer, and the ways models garble it."""
         self.keyed_close = _keyed_close(leaf)
         edges = ("", "\n") if leaf.trim else ("",)
@@ -108,6 +108,14 @@ def _mangled(closer: str) -> tuple[str, ...]:
     return (closer[:-1], closer + ">", *(f"{closer[:-1]}{sign}>" for sign in " /0123456789"))
 
 
+def _fused(closer: str, behind: tuple[str, ...]) -> tuple[str, ...]:
+    """A closing tag grown together with one that may follow it: `</parameter_function>`, `</parameterfunction>`."""
+    if closer[:2] != "</" or closer[-1] != ">":
+        return ()
+    outer = [marker[2:] for marker in behind if re.fullmatch(r"</\w+>", marker)]
+    return tuple(f"{closer[:-1]}{joint}{tag}" for tag in outer for joint in ("", "_"))
+
+
 def _keyed_close(leaf: TaggedArguments) -> str:
     """The closer as it looks where models repeat the header's key in it, such as `</parameter={key}>`; empty where it cannot."""
     header, close = leaf.header.strip(), leaf.close.strip()
@@ -125,10 +133,15 @@ def _tags_behind_key(leaf: TaggedArguments) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _slipped_pattern(leaf: TaggedArguments) -> re.Pattern[str] | None:
-    """A header whose last tag is missing (no group `last`), or whose key has no closing tag or several."""
+    """A header whose last tag is missing (no group `last`), or whose key has no closing tag or several.
+
+    Where a header is one tag and ends a line: one whose last sign is missing.
+    """
     pair = _PAIR.fullmatch(leaf.header)
     if pair is None:
-        return None
+        open_tag = leaf.header.strip().removesuffix(">")
+        unclosed = leaf.trim and open_tag.endswith("{key}")
+        return re.compile(_lenient(open_tag, r"[^<>\n]", ()) + r"(?P<last>)(?P<alone>)(?=\n)") if unclosed else None
     before, inner, last = pair.groups()
     aside = rf"(?:{re.escape(leaf.aside).replace(_TYPE, '[a-z]+')}\s*)?" if leaf.aside else ""
     ends = rf"(?:(?:{re.escape(inner)}\s*)+{aside}(?P<last>{re.escape(last)})?|\s*{re.escape(last)}(?P<alone>))"

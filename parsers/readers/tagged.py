@@ -113,9 +113,10 @@ class TaggedReader(Reader):
             return True
         if self._table.leaf.trim and match.end() == len(parser.buffer) and not parser.reason:
             return False  # the newline that belongs to the header may be next
-        unsure = (self._table.leaf.declared or slipped) and not parser.calls.open
+        first = not parser.calls.open
+        unsure = (self._table.leaf.declared and first) or (slipped and (first or not self._table.header_tags))
         if unsure and self._is_foreign(parser, match.group("key"), slipped=slipped):
-            parser.reject("undeclared", f"{parser.calls.name} has no argument {match.group('key')!r}")
+            parser.reject("undeclared", f"{parser.calls.name or 'the tool'} has no argument {match.group('key')!r}")
             return True
         if not parser.in_call():
             return True
@@ -142,7 +143,7 @@ class TaggedReader(Reader):
     def _is_foreign(self, parser: "Parser", key: str, *, slipped: bool) -> bool:
         """Whether the tool says which arguments it takes, and this is none of them. Behind a slip it must be a declared one."""
         name = parser.calls.declared(parser.calls.name or "")
-        tool = parser.calls.tools.get(name) if parser.calls.tools is not None and name is not None else None
+        tool = parser.calls.tool or (parser.calls.tools or {}).get(name or "")
         if tool is None or not tool.parameters.get("properties") or knows(tool, key.strip()):
             return False
         named = tool.parameters.get("additionalProperties") or key.strip() in (tool.parameters.get("required") or ())
