@@ -78,10 +78,7 @@ def arg_key_call(*, name_end: Node, line: str, suffixes: tuple[str, ...] = ("",)
     return seq(
         opener,
         unwritten(opener),
-        either(
-            call(tool_name, name_end, gap(line), either(*arguments, json_arguments), soft(closer)),
-            seq(json_call, soft(closer)),
-        ),
+        call(tool_name, name_end, gap(line), either(*arguments, json_arguments), soft(closer)),
     )
 
 

@@ -26,10 +26,17 @@ from ..description import (
     unwritten,
 )
 
+_message = seq(
+    marker("<|message|>"), soft(either(json_arguments, seq(marker("```json", "```"), json_arguments, soft(marker("```")))))
+)
 _body: Node = seq(
-    soft(marker(" <|constrain|>json", "<|constrain|>", "json", "<|constrain|>code", "code")),
-    marker("<|message|>"),
-    soft(either(json_arguments, seq(marker("```json", "```"), json_arguments, soft(marker("```"))))),
+    either(
+        seq(
+            marker(" <|constrain|>json", "<|constrain|>", "json", "<|constrain|>code", "code"),
+            either(_message, json_arguments),
+        ),
+        _message,
+    ),
     unwritten(marker("<|call|>", "<|end|>")),
 )
 _recipient = ToolName("functions.", word=True)

@@ -27,7 +27,13 @@ FORMAT = Format(
     thinks_in_prompt=True,
     turn=seq(
         thinking("<think>", "</think>", interruptible=True),
-        interleaved(content, invoke_calls(opener=marker("<minimax:tool_call>"), closer=marker("</minimax:tool_call>"))),
+        interleaved(
+            content,
+            invoke_calls(
+                opener=marker("<minimax:tool_call>", "<tool_call>", "<tool_calls>", "<function_calls>"),
+                closer=marker("</minimax:tool_call>", "</tool_call>", "</tool_calls>", "</function_calls>"),
+            ),
+        ),
     ),
     sources=("https://huggingface.co/MiniMaxAI/MiniMax-M2",),
 )

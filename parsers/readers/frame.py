@@ -131,8 +131,8 @@ def _said(position: Position) -> str:
 
 @lru_cache(maxsize=4096)
 def _name_ends(position: Position) -> tuple[str, ...]:
-    """What ends a name: the markers behind it, the beginning of JSON, or the end of the line."""
-    texts = [*position.markers, *position.openers]
+    """What ends a name: the markers behind it, the beginning of JSON, the end of a call without arguments, or of the line."""
+    texts = [*position.markers, *position.openers, *_behind_nothing(position)]
     spaces = (" ", "\t") if isinstance(position.leaf, ToolName) and position.leaf.word else ()
     return in_order([*texts, "\n", *spaces])
 
