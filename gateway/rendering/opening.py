@@ -2,13 +2,16 @@
 
 The generation prompt is the difference between rendering with and without it. Its head is the role header, which is what
 precedes an assistant's text in history; the rest belongs to the turn. Thinking markers always belong to the turn, also where
-a template writes one before every old answer.
+a template writes one before every old answer; so does what Functionary writes before the recipient of each message.
 """
 
 import re
 
 MARKER = re.compile(r"<[^<>\n]{1,80}>|\[/?[A-Z_]{2,40}\]")
 _THINKING = re.compile(r"(?:<[^<>\n]{0,40}|\[/?)(?:think|reason|thought|cot_budget)[^<>\[\]\n]{0,40}[>\]]", re.IGNORECASE)
+
+
+_OF_THE_TURN = re.compile(f"{_THINKING.pattern}|>>>", re.IGNORECASE)
 
 
 def common_prefix(one: str, other: str) -> str:
@@ -38,8 +41,8 @@ def _before_marker(text: str, cut: int) -> int:
 
 
 def without_thinking(header: str) -> str:
-    """The header up to the first thinking marker."""
-    found = _THINKING.search(header)
+    """The header up to the first marker that belongs to the turn."""
+    found = _OF_THE_TURN.search(header)
     return header[: found.start()] if found else header
 
 

@@ -10,16 +10,20 @@ class Marker:
     """Exact text. `spellings` are further texts that models write in its place. Whitespace at its ends is a gap when read.
 
     `repairs`: reading it puts a slip of the model right; this says which. `led`: it stands behind other framing or at the
-    beginning of a turn, not in the midst of free text, where its text is text.
+    beginning of a turn, not in the midst of free text, where its text is text. `whole_line`: the line break that it ends in
+    must be there.
     """
 
     text: str
     spellings: tuple[str, ...] = ()
     repairs: str = ""
     led: bool = False
+    whole_line: bool = False
 
     def texts(self) -> tuple[str, ...]:
         """What is looked for in a turn, without whitespace at the ends."""
+        if self.whole_line:
+            return (self.text, *self.spellings)
         return tuple(dict.fromkeys(core for text in (self.text, *self.spellings) if (core := text.strip())))
 
 

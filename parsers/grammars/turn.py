@@ -7,7 +7,7 @@ from typing import Literal
 from ..description import Either, Format, Gap, Interleaved, Marker, Messages, Node, Seq
 from ..errors import ConstraintError
 from ..message import Tool
-from .shapes import All, Const, Maybe, Several, Shape, Thought, Watched, after_text, all_of
+from .shapes import All, Const, Maybe, Several, Shape, Thought, Watched, after_text, all_of, one_of
 from .strict import Calls, Place
 from .tree import Thinking, beginnings, first_texts, holds_call, leading_marker, led_by, thinking_of, up_to_call, walk, writes_all
 
@@ -24,8 +24,38 @@ class Wanted:
     opening: str
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The marker that begins each message, and what stands behind it where the message is text."""
+
+    marker: str
+    said: str
+
+
 def turn_shape(fmt: Format, wanted: Wanted) -> Shape:
     """The shape of what is still to come of a turn."""
+    shape = _shape(fmt, wanted)
+    message = next((node for node in walk(fmt.turn) if isinstance(node, Messages)), None)
+    begun = _begun(message, wanted.opening) if message is not None else None
+    if begun is None:
+        return shape
+    if not isinstance(shape, Watched):
+        return after_text(shape, begun.marker) or shape
+    more = () if shape.once else (shape,)
+    calls = (all_of(Const(text.removeprefix(begun.marker)), rest, *more) for text, rest in shape.rules)
+    return one_of(all_of(Const(begun.said), shape), *calls)
+
+
+def _begun(turn: Messages, opening: str) -> Begun | None:
+    """What the prompt wrote, where that is what each message of a turn begins with: a call as well as text."""
+    said, call = turn.answer.opener, next((leading_marker(nodes[0]) for nodes, _ in beginnings(turn.calls, several=False)), None)
+    if said is None or call is None or not call.text or not said.text.startswith(call.text) or not opening.endswith(call.text):
+        return None
+    return Begun(call.text, said.text.removeprefix(call.text))
+
+
+def _shape(fmt: Format, wanted: Wanted) -> Shape:
+    """The shape of a turn, of which the prompt wrote no more than its thinking."""
     block, between = _calls_of(fmt)
     thinking = thinking_of(fmt.turn)
     if thinking is not None and between is not None:

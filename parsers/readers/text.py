@@ -85,8 +85,9 @@ class TextReader(Reader):
         self._wrote = self._wrote or not literal
 
     def forget(self, parser: "Parser") -> bool:
-        """All so far was the prompt's: its white space, and the beginning of a marker, which is text. Whether it was content."""
-        if parser.buffer[parser.at :].strip():
+        """All so far was the prompt's: its white space, and the beginning of a marker that is none. Whether it was content."""
+        rest = parser.buffer[parser.at :]
+        if rest.strip() and rest not in self._table.markers:
             parser.at = len(parser.buffer)
             self.resume(0, [])
         self._space = []
@@ -193,9 +194,7 @@ class TextReader(Reader):
             parser.pass_text(self.channel, parser.at + len(marker))
             parser.go(target)
             return
-        self._space = []
-        self._ended = None
-        self._pattern = None
+        self._space, self._ended, self._pattern = [], None, None
         if opener is not None:
             parser.enter(opener)
             return

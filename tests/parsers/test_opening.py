@@ -12,6 +12,7 @@ from parsers.readers.text import TextReader
 from parsers.round_trip import tools_of
 from tests.parsers.test_laws import LAW, every_format, lengths
 from tests.support import order
+from tests.support.decoders import refusal
 from tests.support.turns import cut, messages, read
 
 TOOLS = [parsers.Tool("f", parameters={"type": "object", "properties": {"a": {"type": "string"}}})]
@@ -78,3 +79,24 @@ def test_a_turn_goes_on_where_the_prompt_left_it(
         message = parsers.fold(read(parsers.get(name), pieces, tools=TOOLS, opening=opening))
         assert message.content == content
         assert calls(message) == [("f", {"a": value}) for value in called]
+
+
+@pytest.mark.parametrize("dialect", ["structural_tag", "lark"])
+@pytest.mark.parametrize(
+    ("choice", "rest", "allowed"),
+    [
+        ("required", 'f\n{"a": "x"}', True),
+        ("required", 'f\n{"a": "x"}>>>f\n{"a": "y"}', True),
+        ("required", '>>>f\n{"a": "x"}', False),
+        ("required", "all\nHello", False),
+        ("auto", "all\nHello", True),
+        ("auto", 'all\nHello>>>f\n{"a": "x"}', True),
+        ("auto", 'f\n{"a": "x"}', True),
+        ("auto", 'f\n{"a": 1}', False),
+        ("auto", 'all\nHello>>>f\n{"a": 1}', False),
+    ],
+)
+def test_a_constraint_goes_on_behind_what_begins_each_message(dialect: str, choice: str, rest: str, *, allowed: bool) -> None:
+    found = parsers.constraint(parsers.get("functionary_v32"), TOOLS, choice, dialect=dialect, opening=">>>")
+    assert found is not None
+    assert (refusal(found, rest) is None) is allowed

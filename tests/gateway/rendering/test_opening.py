@@ -28,6 +28,7 @@ def opening(template: str, **options: object) -> str:
         ("</think>", "<think>", "<think>"),
         ("<|channel|>final<|message|>", "", ""),
         ("[THINK][/THINK]", "[THINK]", "[THINK]"),
+        (">>>all\n", ">>>", ">>>"),  # begins every message of a turn
     ],
 )
 def test_the_opening_is_what_follows_the_role_header(history: str, generated: str, expected: str) -> None:
