@@ -3,10 +3,24 @@
     [get_weather(city='Oslo', days=3), now()]
 
 Llama 4 may write it between `<|python_start|>` and `<|python_end|>`, and text around it. Values are Python's literals, JSON's
-`true`, `false` and `null` among them.
+`true`, `false` and `null` among them. Some checkpoints write their calls as JSON all the same.
 """
 
-from ..description import Format, array_end, content, either, gap, interleaved, many, marker, python_call, seq, soft
+from ..description import (
+    Format,
+    JsonCall,
+    array_end,
+    bare,
+    content,
+    either,
+    gap,
+    interleaved,
+    many,
+    marker,
+    python_call,
+    seq,
+    soft,
+)
 
 _list = seq(marker("["), many(python_call, separator=", ", tight=True), array_end)
 
@@ -18,12 +32,17 @@ FORMAT = Format(
     stop=("<|eot|>", "<|eot_id|>", "<|eom|>", "<|end_of_text|>"),
     turn=interleaved(
         content,
-        seq(
-            gap("\n"),
-            either(
-                _list,
-                seq(marker("<|python_start|>"), either(_list, python_call), soft(marker("<|python_end|>"))),
-                seq(marker("```python", "```"), _list, marker("```")),
+        either(
+            seq(
+                gap("\n"),
+                either(
+                    _list,
+                    seq(marker("<|python_start|>"), either(_list, python_call), soft(marker("<|python_end|>"))),
+                    seq(marker("```python", "```"), _list, marker("```")),
+                ),
+            ),
+            bare(
+                many(JsonCall(arguments=("parameters", "arguments"), needs_arguments=True), separator="; ", spellings=(";", ","))
             ),
         ),
     ),

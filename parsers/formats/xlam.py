@@ -1,11 +1,12 @@
-"""xLAM: a bare JSON array of calls, which some checkpoints fence, tag, or put behind their thinking.
+"""xLAM: a bare JSON array of calls, which some checkpoints fence, tag, or put behind their thinking; xLAM 1 puts it in an object.
 
-[{"name": "get_weather", "arguments": {"city": "Oslo"}}, {"name": "now", "arguments": {}}]
+    [{"name": "get_weather", "arguments": {"city": "Oslo"}}, {"name": "now", "arguments": {}}]
+    {"tool_calls": [{"name": "now", "arguments": {}}]}
 """
 
-from ..description import Format, JsonCall, content, interleaved, many, marker, seq, thinking, unwritten
+from ..description import Format, JsonCall, content, either, interleaved, many, marker, seq, soft, thinking, unwritten
 
-_call = JsonCall(needs_arguments=True)
+_calls = seq(marker("["), many(JsonCall(needs_arguments=True), separator=", ", spellings=(",",), tight=True), marker("]"))
 
 FORMAT = Format(
     name="xlam",
@@ -16,12 +17,17 @@ FORMAT = Format(
         thinking("<think>", "</think>"),
         interleaved(
             content,
-            seq(
-                unwritten(marker("<tool_call>", "[TOOL_CALLS]", "```json")),
-                marker("["),
-                many(_call, separator=", ", spellings=(",",), tight=True),
-                marker("]"),
-                unwritten(marker("</tool_call>", "```")),
+            either(
+                seq(
+                    unwritten(marker("<tool_call>", "[TOOL_CALLS]", "```json")),
+                    _calls,
+                    unwritten(marker("</tool_call>", "```")),
+                ),
+                seq(
+                    marker('{"tool_calls":', '{ "tool_calls":', '{\n"tool_calls":', '{\n  "tool_calls":'),
+                    _calls,
+                    soft(marker("}")),
+                ),
             ),
         ),
     ),
