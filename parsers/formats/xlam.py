@@ -1,7 +1,7 @@
 """xLAM: a bare JSON array of calls, which some checkpoints fence, tag, or put behind their thinking; xLAM 1 puts it in an object.
 
-    [{"name": "get_weather", "arguments": {"city": "Oslo"}}, {"name": "now", "arguments": {}}]
-    {"tool_calls": [{"name": "now", "arguments": {}}]}
+[{"name": "get_weather", "arguments": {"city": "Oslo"}}, {"name": "now", "arguments": {}}]
+{"tool_calls": [{"name": "now", "arguments": {}}]}
 """
 
 from ..description import Format, JsonCall, content, either, interleaved, many, marker, seq, soft, thinking, unwritten

@@ -171,7 +171,7 @@ class Parser:
         self.framing.returned = self.framing.returned or marked
         if self.calls.open:
             self.close_call(complete=False)
-        elif self.framing.held:
+        elif self.framing.held or self.unsaid:
             self.give_back()
         else:
             literal = 1

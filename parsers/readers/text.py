@@ -85,9 +85,9 @@ class TextReader(Reader):
         self._wrote = self._wrote or not literal
 
     def forget(self, parser: "Parser") -> bool:
-        """All so far was the prompt's: its white space, and the beginning of a marker that is none. Whether it was content."""
+        """All so far was the prompt's: its white space, and the beginning of a marker with none in it. Whether it was content."""
         rest = parser.buffer[parser.at :]
-        if rest.strip() and rest not in self._table.markers:
+        if rest.strip() and not rest.startswith(tuple(self._table.markers)):
             parser.at = len(parser.buffer)
             self.resume(0, [])
         self._space = []
