@@ -1,7 +1,6 @@
 """A whole call as one JSON object. It opens once its name is whole and its arguments have begun as an object does."""
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
@@ -11,15 +10,12 @@ from .arguments import Arguments, note_repairs
 from .boundary import boundary, whole
 from .frame import NAME_LIMIT, ends_behind, within
 from .json_value import JsonValue, State
-from .members import ARGUMENTS, ENVELOPE, FUNCTIONS, IDS, NAMES, Members, left_out
+from .members import ARGUMENTS, ENVELOPE, FUNCTIONS, IDS, KEY, NAMES, OPEN_KEY, Members, left_out
 from .reader import Reader
 from .surrogates import is_encodable
 
 if TYPE_CHECKING:
     from ..parser import Parser
-
-_KEY = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')[ \t\r\n]*:""", re.DOTALL)
-_OPEN_KEY = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?|'(?:[^'\\]|\\.)*(?:'[ \t\r\n]*|\\)?)\Z""", re.DOTALL)
 
 
 class JsonCallReader(Reader):
@@ -120,7 +116,7 @@ class JsonCallReader(Reader):
 
     # ---- keys
     def _key(self, parser: "Parser") -> bool:
-        match, waits = within(_KEY, _OPEN_KEY, parser)
+        match, waits = within(KEY, OPEN_KEY, parser)
         if waits:
             return False
         if match is None:

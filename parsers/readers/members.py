@@ -1,8 +1,12 @@
 """The keys of a call's JSON object, and what stands beside its name: models lay the arguments flat there."""
 
+import re
+
 from ..message import Tool
 from .values import knows, quoted
 
+KEY = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')[ \t\r\n]*:""", re.DOTALL)
+OPEN_KEY = re.compile(r"""(?:"(?:[^"\\]|\\.)*(?:"[ \t\r\n]*|\\)?|'(?:[^'\\]|\\.)*(?:'[ \t\r\n]*|\\)?)\Z""", re.DOTALL)
 IDS = frozenset({"id", "call_id", "tool_call_id"})
 ARGUMENTS = frozenset({"args", "params", "input", "kwargs", "tool_args", "tool_input"})
 NAMES = frozenset({"tool", "tool_name", "function_name"})
