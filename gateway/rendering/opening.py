@@ -11,7 +11,7 @@ MARKER = re.compile(r"<[^<>\n]{1,80}>|\[/?[A-Z_]{2,40}\]")
 _THINKING = re.compile(r"(?:<[^<>\n]{0,40}|\[/?)(?:think|reason|thought|cot_budget)[^<>\[\]\n]{0,40}[>\]]", re.IGNORECASE)
 
 
-_OF_THE_TURN = re.compile(f"{_THINKING.pattern}|>>>", re.IGNORECASE)
+_OF_THE_TURN = re.compile(f"{_THINKING.pattern}|>>>(?!>)", re.IGNORECASE)
 
 
 def common_prefix(one: str, other: str) -> str:
