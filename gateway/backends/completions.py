@@ -57,8 +57,8 @@ _decode = msgspec.json.Decoder(_Chunk).decode
 class CompletionsReader:
     """One stream's reading: blocks of bytes in, the pieces they complete out. `done` once the engine said so.
 
-    `frame`: a block that it fits need not be fed: it would give one piece of the only choice, with the text in it and nothing
-    else. None where that is not known.
+    `frame`: a block that it fits need not be fed: it would give pieces of the only choice, with the texts in it and nothing else.
+    None where that is not known.
     """
 
     def __init__(self, *, choices: int, top_logprobs: int | None) -> None:

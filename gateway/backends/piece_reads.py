@@ -51,11 +51,14 @@ class PieceReads(Breakable[list[Piece]]):
             shortcut = Shortcut()
 
         def passed(block: bytes) -> Wait | None:
-            if (pattern := shortcut.pattern) is not None and (frame := reader.frame) is not None:
-                found = frame.texts_of(block)
-                if found is not None and pattern.fullmatch(found[0]) is not None:
-                    return shortcut.leave(*found)
-            pieces = reader.feed(block)
+            if (frame := reader.frame) is not None and (texts := frame.texts_of(block)) is not None:
+                if (pattern := shortcut.pattern) is not None:
+                    text = texts[0] if len(texts) == 1 else "".join(texts)
+                    if pattern.fullmatch(text) is not None:
+                        return shortcut.leave(text, len(texts))
+                pieces = [Piece(0, text) for text in texts]
+            else:
+                pieces = reader.feed(block)
             wait = None
             if pieces:
                 self.begun = True

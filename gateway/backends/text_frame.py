@@ -37,16 +37,15 @@ class TextFrame:
         """Whether the block begins and ends as the frame does."""
         return block.startswith(self._before) and block.endswith(self._behind)
 
-    def texts_of(self, block: bytes) -> tuple[str, int] | None:
-        """The text in the frame, or in so many frames that came together; None where another frame is around it, or no string
+    def texts_of(self, block: bytes) -> list[str] | None:
+        """The text in the frame, or in several frames that came together; None where another frame is around it, or no string
         stands in it."""
         if not block.startswith(self._before) or not block.endswith(self._behind):
             return None
         inner = block[self._start : self._end]
         try:
             if self._between not in inner:
-                return _decode(inner), 1
-            texts = [_decode(text) for text in inner.split(self._between)]
+                return [_decode(inner)]
+            return [_decode(text) for text in inner.split(self._between)]
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return None
-        return "".join(texts), len(texts)

@@ -24,17 +24,23 @@ class Shortening:
         self._leaving = leaving
         self._waited = waited
         self._passage: Passage | None = None
-        """For which the shortcut's `leave` was made."""
+        """For which the shortcut's `leave` was made, while nothing but such deltas has come."""
 
     def after(self, batches: Sequence[Batch]) -> None:
         """To be told what has come the long way, each time."""
+        shortcut = self.shortcut
+        if not batches and shortcut.pattern is None:
+            return  # where nothing has been said nothing has begun that could pass
+        if self._passage is not None and batches and not _is_delta(batches, self._passage.kind):
+            self._passage = None
         passage = self._choice.passage()
-        if passage is None or passage is not self._passage or not _is_delta(batches, passage.kind):
-            leave = None if passage is None else self._way(passage.kind)
-            self._passage = passage if leave is not None else None
-            if leave is not None:
-                self.shortcut.leave = leave
-        self.shortcut.pattern = self._passage.pattern if self._passage is not None else None
+        if passage is not None and passage is not self._passage:
+            leave = self._way(passage.kind)
+            if leave is None:
+                passage = None
+            else:
+                self._passage, shortcut.leave = passage, leave
+        shortcut.pattern = None if passage is None else passage.pattern
 
     def _way(self, kind: Delta) -> Callable[[str, int], Wait | None] | None:
         write = self._leaving(kind)
