@@ -55,7 +55,7 @@ class PieceReads(Breakable[list[Piece]]):
                 if (pattern := shortcut.pattern) is not None:
                     text = texts[0] if len(texts) == 1 else "".join(texts)
                     if pattern.fullmatch(text) is not None:
-                        return shortcut.leave(text, len(texts))
+                        return shortcut.leave(texts)
                 pieces = [Piece(0, text) for text in texts]
             else:
                 pieces = reader.feed(block)

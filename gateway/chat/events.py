@@ -54,6 +54,8 @@ class Piece(msgspec.Struct, gc=False):
     usage: Usage | None = None
     logprobs: Sequence[TokenLogprob] | None = None
     stop: str | None = None
+    tokens: int = 1
+    """How many tokens the text is of, where their ids are not known."""
 
 
 class Batch(msgspec.Struct):
@@ -63,6 +65,24 @@ class Batch(msgspec.Struct):
     events: list[Event]
     logprobs: Sequence[TokenLogprob] | None = None
     stop: str | None = None
+
+
+def joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces of a single choice, in which neighbours that hold nothing but text are one."""
+    found: list[Piece] = []
+    texts: list[str] = []
+    for piece in pieces:
+        text = piece.text
+        if text and piece == Piece(0, text):
+            texts.append(text)
+            continue
+        if texts:
+            found.append(Piece(0, "".join(texts), tokens=len(texts)))
+            texts = []
+        found.append(piece)
+    if texts:
+        found.append(Piece(0, "".join(texts), tokens=len(texts)))
+    return found
 
 
 Logprobs = Sequence[TokenLogprob]

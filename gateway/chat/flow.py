@@ -16,22 +16,21 @@ Wait = Callable[[], Awaitable[None]]
 """Called and waited for once."""
 Take = Callable[[Item], Wait | None]
 """Takes one item, and tells what must be waited for before the next one comes: nothing, nearly always."""
-Leave = Callable[[str], Wait | None]
-"""Sends the client a delta with this text, and tells what must be waited for, as Take does."""
+Leave = Callable[[list[str]], Wait | None]
+"""Sends the client a delta with each of these texts, and tells what must be waited for, as Take does."""
 Leaving = Callable[[Delta], Leave | None]
 """How deltas of this kind leave, as things are; None where they cannot without being looked at."""
 
 
 class Shortcut:
     """The way of text that nothing changes, from an engine's bytes to the client. Open where there is a `pattern`, which the
-    whole text of a piece must match; the piece must hold nothing else."""
+    text of pieces that came together must match; they must hold nothing else."""
 
     __slots__ = ("leave", "pattern")
 
     def __init__(self) -> None:
         self.pattern: re.Pattern[str] | None = None
-        self.leave: Callable[[str, int], Wait | None]
-        """Sends the client such a text, which came in so many pieces; see Leave."""
+        self.leave: Leave
 
 
 class Reads(AsyncIterator[Item]):

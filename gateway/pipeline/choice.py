@@ -123,7 +123,7 @@ class Choice:
         return seen
 
     def _count_tokens(self, piece: Piece, events: list[Event]) -> None:
-        tokens = (1 if piece.text else 0) if piece.token_ids is None else len(piece.token_ids)
+        tokens = (piece.tokens if piece.text else 0) if piece.token_ids is None else len(piece.token_ids)
         self.tokens += tokens
         if events and type(events[0]) is ReasoningDelta:
             self.reasoning_tokens += tokens

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from gateway.chat.events import Batch
-from gateway.chat.flow import Leaving, Shortcut, Wait
+from gateway.chat.flow import Leave, Leaving, Shortcut, Wait
 from gateway.telemetry.record import Record
 from parsers import Delta, Passage, ReasoningDelta
 
@@ -42,7 +42,7 @@ class Shortening:
                 self._passage, shortcut.leave = passage, leave
         shortcut.pattern = None if passage is None else passage.pattern
 
-    def _way(self, kind: Delta) -> Callable[[str, int], Wait | None] | None:
+    def _way(self, kind: Delta) -> Leave | None:
         write = self._leaving(kind)
         kept = None if write is None else self._choice.spared(kind)
         if write is None or kept is None:
@@ -50,14 +50,14 @@ class Shortening:
         choice, record, waited, clock = self._choice, self._record, self._waited, time.perf_counter
         thinks = kind is ReasoningDelta
 
-        def leave(text: str, tokens: int) -> Wait | None:
+        def leave(texts: list[str]) -> Wait | None:
             record.engine_wait += clock() - record.idle_since
-            choice.tokens += tokens
+            choice.tokens += len(texts)
             if thinks:
-                choice.reasoning_tokens += tokens
-            for texts in kept:
-                texts.append(text)
-            wait = write(text)
+                choice.reasoning_tokens += len(texts)
+            for those in kept:
+                those.extend(texts)
+            wait = write(texts)
             record.idle_since = clock()
             return wait if wait is None else waited(wait)
 

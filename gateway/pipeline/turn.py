@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 
-from gateway.chat.events import Batch, Piece, Usage
+from gateway.chat.events import Batch, Piece, Usage, joined
 from gateway.chat.flow import Leave, Leaving, Reads, Take, Wait
 from gateway.chat.plan import Plan
 from gateway.errors import AnswerInvalid, BackendError, BackendGarbled, GatewayError, RequestError
@@ -158,7 +158,7 @@ class Turn:
     def _keeping(self, kept: list[list[Batch]], kind: Delta) -> Leave:
         """Keeps what goes the short way with what went the long one."""
         make = self._choices[0].making(kind)
-        return lambda text: kept.append([Batch(0, [make(text)])])
+        return lambda texts: kept.append([Batch(0, [make("".join(texts))])])
 
     async def _attempt(self, take: Take[list[Batch]], leaving: Leaving | None = None) -> None:
         early, self._early = self._early, ()
@@ -219,6 +219,8 @@ class Turn:
         batches: list[Batch] = []
         if self._recording is not None:
             self._recording.take(pieces)
+        elif self._restarts is not None and len(pieces) > 1 and len(self._choices) == 1:
+            pieces = joined(pieces)  # nobody sees what it came in
         for piece in pieces:
             if piece.usage is not None:
                 self._usage = piece.usage

@@ -69,7 +69,8 @@ class StreamEncoder:
         if around is None:
             return None
         before, behind = around
-        return lambda text: write(f"{before}{quoted(text)}{behind}".encode("ascii"))
+        between = behind + before
+        return lambda texts: write(f"{before}{between.join(map(quoted, texts))}{behind}".encode("ascii"))
 
     def closing(self, usage: Usage | None) -> bytes:
         """What follows the last event."""

@@ -78,8 +78,8 @@ class StreamEncoder:
         """What writes deltas of this kind as `encode` would; None where they do not go on with the open block."""
         if self._kind != BLOCKS[kind]:
             return None
-        before = self._delta
-        return lambda text: write(f"{before}{quoted(text)}{CLOSE}".encode("ascii"))
+        before, between = self._delta, CLOSE + self._delta
+        return lambda texts: write(f"{before}{between.join(map(quoted, texts))}{CLOSE}".encode("ascii"))
 
     def closing(self, usage: Usage | None) -> bytes:
         """Why the turn ended and what it cost."""

@@ -98,7 +98,7 @@ class StreamEncoder:
         items = {ContentDelta: self._text, ReasoningDelta: "reasoning", ToolCallArguments: "function_call"}
         if self._kind != items[kind] or self._waiting or self._logprobs or not self._delta_close:
             return None
-        return lambda text: write(self._delta(text).encode("ascii"))
+        return lambda texts: write("".join(map(self._delta, texts)).encode("ascii"))
 
     def found(self, tools: Sequence[Json]) -> None:
         """A search of the gateway has found these tools; told with what comes next."""

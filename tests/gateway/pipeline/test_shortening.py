@@ -101,10 +101,10 @@ def made(spec: ModelSpec, request: ChatRequest, encoder: Any, blocks: Sequence[b
         if leave is None:
             return None
 
-        def counted(text: str) -> None:
+        def counted(texts: list[str]) -> None:
             nonlocal went
-            went += 1
-            leave(text)
+            went += len(texts)
+            leave(texts)
 
         return counted
 
@@ -184,7 +184,7 @@ def test_what_comes_together_leaves_together(model: ModelSpec) -> None:
     pairs = [b"".join(pairs[at : at + 2]) for at in range(0, len(pairs), 2)]
     (one, *counted), _ = made(model, REQUESTS["free"], ENCODERS["chat"](), single, short=False)
     (two, *counted_too), went = made(model, REQUESTS["free"], ENCODERS["chat"](), pairs, short=True)
-    assert went >= 16
+    assert went >= 32
     assert counted_too == counted
     assert said(two) == said(one)
 
@@ -196,14 +196,17 @@ def said(stream: bytes) -> list[str]:
     return ["".join(delta.get("content") or "" for delta in deltas), "".join(calls)]
 
 
-def test_a_whole_answer_is_the_same(model: ModelSpec) -> None:
+@pytest.mark.parametrize("together", [1, 5, 1000])
+def test_a_whole_answer_is_the_same(model: ModelSpec, together: int) -> None:
     arguments = ['{"name": "get_weather", "arguments": {"city": "', *["Pa", "ris "] * 10, '", "unit": "K"}}']
     texts = ["<think>\nHm", *[" so"] * 9, "\n</think>\n\nWell", *[" it", " rains"] * 10]
     texts += 2 * ["<tool_call>\n", *arguments, "\n</tool_call>"]
+    blocks = blocks_of(texts)
+    blocks = [b"".join(blocks[at : at + together]) for at in range(0, len(blocks), together)]
 
     async def events(*, whole: bool) -> list[Event]:
         request = REQUESTS["free"]
-        turn = Turn(replace(model, backend=Played(blocks_of(texts))), plan(request, model), Record(), Running())  # type: ignore[arg-type]
+        turn = Turn(replace(model, backend=Played(blocks)), plan(request, model), Record(), Running())  # type: ignore[arg-type]
         if whole:
             turn.keep_back()
         await turn.start()
