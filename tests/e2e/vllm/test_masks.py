@@ -30,7 +30,7 @@ from tests.e2e.vllm import install
 WALKS = 150
 """Enough for every tool that is written for the suite."""
 MOST_OFFERED = 2
-MOST_ENDLESS = 0.08
+MOST_ENDLESS = 0.2
 """Share of walks that may go on and on: chance alone ends recursion, lists of calls, and values whose ends are several tokens."""
 SCRIPT = Path(__file__).with_name("mask_walks.py")
 
