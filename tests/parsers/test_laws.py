@@ -1,30 +1,19 @@
-"""The laws that hold for every family, and for any text at all.
-
-LAW_EXAMPLES=2000 looks longer and at other texts than the everyday run, which is always the same.
-"""
+"""The laws that hold for every family, and for any text at all."""
 
 import json
-import os
 from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import parsers
 from parsers.round_trip import tools_of
 from tests.support import order
 from tests.support.conserved import all_there
+from tests.support.law import LAW
 from tests.support.turns import TOOLS, TOOLSETS, cut, messages, openings, prompts, read, turns
 
-EXAMPLES = int(os.environ.get("LAW_EXAMPLES", "0"))
-LAW = settings(
-    max_examples=EXAMPLES or 25,
-    derandomize=not EXAMPLES,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
 UNREAD_LIMIT = 1024
 """Characters that a parser may keep without having read them, whatever arrives, once it knows where the turn begins."""
 

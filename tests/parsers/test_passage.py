@@ -1,9 +1,7 @@
 """What passes unread leaves the parser as it is, in every family: whoever skips it sees the same turn."""
 
-import os
-
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import parsers
@@ -11,16 +9,9 @@ from parsers.automaton import reachable
 from parsers.description import ElementArguments, PythonCall, QuotedArguments
 from parsers.parser import compiled
 from parsers.passage import Passage
+from tests.support.law import LAW
 from tests.support.turns import TOOLS, TOOLSETS, cut, turns
 
-EXAMPLES = int(os.environ.get("LAW_EXAMPLES", "0"))
-LAW = settings(
-    max_examples=EXAMPLES or 25,
-    derandomize=not EXAMPLES,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
 WORDS = 'a| word|to=functions.f|assistant|call:|Action| |{|[f(|<|</|`|,|]]>|"|\n|\\n|\\"|\\|\\u00e9|\xa0|\u3000|é|雨'.split("|")
 words = st.sampled_from([*WORDS, "|", "'"])
 pieces_of_text = st.lists(words, min_size=1, max_size=4).map("".join)
