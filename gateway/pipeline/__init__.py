@@ -91,20 +91,18 @@ class Pipeline:
     async def open(self, request: ChatRequest) -> AsyncIterator[Turn]:
         """A running turn. Entering returns once the engine has accepted it (else a GatewayError is raised, so the client gets a
         real status); leaving, at any point, stops the generation."""
-        told = Recorded(request.model, self.catalog, self.observer, by=partial(fits, request))
-        with self.running.one(), told as (record, spec):
-            async with self.admitted(record):
-                turn = await self._begun(request, spec, record)
-                try:
-                    yield turn
-                except GatewayError as error:
-                    error.warnings = tuple(turn.warnings)
-                    raise
-                finally:
-                    _note_usage(record, turn.usage)
-                    if record.span is not None and self.observer.tells_content:
-                        record.span.set_attributes(content_attributes(request, turn.answers()))
-                    await turn.stop()
+        async with self.received(request.model, by=partial(fits, request)) as (record, spec):
+            turn = await self._begun(request, spec, record)
+            try:
+                yield turn
+            except GatewayError as error:
+                error.warnings = tuple(turn.warnings)
+                raise
+            finally:
+                _note_usage(record, turn.usage)
+                if record.span is not None and self.observer.tells_content:
+                    record.span.set_attributes(content_attributes(request, turn.answers()))
+                await turn.stop()
 
     async def _begun(self, request: ChatRequest, spec: ModelSpec, record: Record) -> Turn:
         """The turn, once an engine has accepted it: the model's own, or else one of its fallback."""

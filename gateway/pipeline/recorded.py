@@ -38,7 +38,7 @@ class Recorded(AbstractContextManager[tuple[Record, ModelSpec]]):
             record.model, record.format = spec.name, spec.format.name
             record.backend = spec.backend.name
             self._observer.begin(record)
-        except BaseException as error:
+        except BaseException as error:  # whatever ends it, cancellation too, the record must tell of it
             self._end(error, ran=False)
             raise
         return record, spec
