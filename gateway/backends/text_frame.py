@@ -5,8 +5,6 @@ import re
 import msgspec
 
 TEXT = re.compile(rb'"text"[ \t]*:[ \t]*("(?:[^"\\]|\\.)*")')
-
-
 _decode = msgspec.json.Decoder(str).decode
 
 

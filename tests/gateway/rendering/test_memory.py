@@ -1,13 +1,16 @@
 """What is remembered between renders changes nothing, and is bounded."""
 
 from collections import Counter
+from contextvars import copy_context
 from typing import Any
 
 import pytest
 
 import chat_templates
+from gateway.middleware.caller import Caller, caller
 from gateway.rendering import Renderer, Vocabulary, memory
 from gateway.rendering.memory import Remembered
+from gateway.settings.keys import ApiKey, hash_of
 from parsers import Tool
 from tests.support.conversations import CONVERSATIONS, NOTE, WEATHER
 
@@ -31,6 +34,19 @@ def test_the_oldest_texts_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None
     for text in ("aaaa", "bbbb", "aaaa", "cccc", "aaaa", "bbbb", "d" * 11, "d" * 11):
         remembered(text)
     assert asked == ["aaaa", "bbbb", "cccc", "bbbb", "d" * 11, "d" * 11]
+
+
+def test_keys_do_not_share_what_is_remembered() -> None:
+    asked: list[str] = []
+    remembered = Remembered(lambda text: asked.append(text) or [1])  # type: ignore[func-returns-value]
+
+    def ask(name: str | None) -> None:
+        caller.set(None if name is None else Caller(ApiKey(name=name, hash=hash_of(name))))
+        remembered("a secret")
+
+    for name in ("alice", "bob", "alice", None, "bob", None):
+        copy_context().run(ask, name)
+    assert asked == ["a secret"] * 3
 
 
 @pytest.mark.parametrize("name", ["hermes", "deepseek_v31", "deepseek_v32", "mistral"])
