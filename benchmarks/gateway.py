@@ -175,10 +175,11 @@ def _steady(target: Target, engine: Engine, seconds: float) -> None:
     engine.ask("/pace", {"first": scenario.first, "between": scenario.between, "chunks": scenario.chunks})
     process = _start(_load(target, scenario, seconds))
     sizes: list[float] = []
-    while process.poll() is None and len(sizes) * 5 < seconds + PATIENCE:
+    while process.poll() is None and (len(sizes) + 1) * 5 <= seconds:
         time.sleep(5)
         sizes.append(target.memory())
         print(f"\rsteady: {len(sizes) * 5} s, {sizes[-1]:.0f} MB", end="", flush=True)
+    process.communicate(timeout=PATIENCE)  # what the clients saw fills its pipe, which must be read for it to end
     third = max(1, len(sizes) // 3)
     print(f"\nsteady: median of the first third {statistics.median(sizes[:third]):.0f} MB, of the last "
           f"{statistics.median(sizes[-third:]):.0f} MB, greatest {max(sizes):.0f} MB")  # fmt: skip
