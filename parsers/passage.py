@@ -14,16 +14,36 @@ Delta = type[ContentDelta] | type[ReasoningDelta] | type[ToolCallArguments]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """Text that wholly matches `pattern` makes one event of this kind, with that text, and leaves the parser as it is."""
+    """Text that wholly matches `pattern` makes one event of this kind, with that text, and leaves the parser as it is.
+
+    With `space`, which is the parser's own: white space at the end of the text waits there, and goes before the next text.
+    """
 
     kind: Delta
     pattern: re.Pattern[str]
+    space: list[str] | None = None
+
+    def passed(self, texts: list[str]) -> list[str]:
+        """The texts of the events that these make, one after the other."""
+        space = self.space
+        if space is None or not (space or texts[-1][-1:].isspace() or len(texts) > 1):
+            return texts
+        passed = []
+        waiting = "".join(space)
+        for text in texts:
+            whole = waiting + text
+            body = whole.rstrip()
+            waiting = whole[len(body) :]
+            if body:
+                passed.append(body)
+        space[:] = (waiting,) if waiting else ()
+        return passed
 
 
 @lru_cache(maxsize=1024)
-def free_text(kind: Delta, stops: tuple[str, ...]) -> Passage:
-    """What passes where any of `stops` may begin, and white space at the end waits."""
-    return Passage(kind, re.compile(rf"[^{_first(stops)}]+(?<!\s)"))
+def free_text(stops: tuple[str, ...]) -> re.Pattern[str]:
+    """What passes where any of `stops` may begin."""
+    return re.compile(f"[^{_first(stops)}]+")
 
 
 @lru_cache(maxsize=1024)

@@ -35,14 +35,15 @@ class Shortening:
             self._passage = None
         passage = self._choice.passage()
         if passage is not None and passage is not self._passage:
-            leave = self._way(passage.kind)
+            leave = self._way(passage)
             if leave is None:
                 passage = None
             else:
                 self._passage, shortcut.leave = passage, leave
         shortcut.pattern = None if passage is None else passage.pattern
 
-    def _way(self, kind: Delta) -> Leave | None:
+    def _way(self, passage: Passage) -> Leave | None:
+        kind, passed = passage.kind, passage.passed
         write = self._leaving(kind)
         kept = None if write is None else self._choice.spared(kind)
         if write is None or kept is None:
@@ -52,12 +53,15 @@ class Shortening:
 
         def leave(texts: list[str]) -> Wait | None:
             record.engine_wait += clock() - record.idle_since
+            if len(texts) > 1:
+                texts = [text for text in texts if text]
             choice.tokens += len(texts)
+            texts = passed(texts)
             if thinks:
                 choice.reasoning_tokens += len(texts)
             for those in kept:
                 those.extend(texts)
-            wait = write(texts)
+            wait = write(texts) if texts else None
             record.idle_since = clock()
             return wait if wait is None else waited(wait)
 

@@ -30,7 +30,19 @@ _PLAIN_TAG = re.compile(r"</?[a-z:]+>")
 class TextReader(Reader):
     """Reads one stretch of free text."""
 
-    __slots__ = ("_ended", "_literal", "_pattern", "_says", "_space", "_table", "_watched", "_wrote", "channel", "position")
+    __slots__ = (
+        "_ended",
+        "_literal",
+        "_passage",
+        "_pattern",
+        "_says",
+        "_space",
+        "_table",
+        "_watched",
+        "_wrote",
+        "channel",
+        "position",
+    )
 
     def __init__(self, before: Position) -> None:
         self._says = before.says
@@ -46,6 +58,7 @@ class TextReader(Reader):
         self._table = table
         self._watched: tuple[str, ...] = ()
         self._pattern: re.Pattern[str] | None = None
+        self._passage: Passage | None = None
 
     def resume(self, literal: int, space: list[str]) -> None:
         """Go on with this text after what looked like framing: the next `literal` characters are text."""
@@ -102,11 +115,17 @@ class TextReader(Reader):
         return True
 
     def passage(self, parser: "Parser") -> Passage | None:
-        if not self._wrote or self._space or self._literal or self._pattern is None or parser.framing.behind_muted:
+        if not self._wrote or self._ended is not None or self._literal or self._pattern is None or parser.framing.behind_muted:
             return None
-        if self.channel == "reasoning":
-            return free_text(ReasoningDelta, self._watched)
-        return free_text(ContentDelta, self._watched) if parser.output.in_content else None
+        speaks = self.channel == "content"
+        at_once = speaks and parser.no_calls  # no marker can follow, so white space does not wait
+        if speaks and (not parser.output.in_content or (at_once and self._space)):
+            return None
+        passage, space = self._passage, None if at_once else self._space
+        if passage is None or passage.space is not space:
+            passage = Passage(ContentDelta if speaks else ReasoningDelta, free_text(self._watched), space)
+            self._passage = passage
+        return passage
 
     def _behind_call(self, parser: "Parser") -> bool:
         """Whether a call ended right here: the beginning of a marker is then its closer, cut off, and not text."""
@@ -119,7 +138,7 @@ class TextReader(Reader):
         if self.channel == "content":
             others += (*call_tokens(fmt)[0], *call_tokens(fmt)[1])
         self._watched = self._table.watched(others, drafts=parser.drafts.left > 0)
-        self._pattern = boundary(self._watched)
+        self._pattern, self._passage = boundary(self._watched), None
         return self._pattern
 
     def _at_marker(self, parser: "Parser", marker: str) -> bool:
@@ -240,7 +259,8 @@ class TextReader(Reader):
             parser.at += len(body)  # text behind text, as nearly all text is
             if self._space:
                 body = "".join(self._space) + body
-                self._space, self._ended = [], None
+                self._space.clear()
+                self._ended = None
             parser.output.text(self.channel, body)
         elif body:
             if parser.drafts.open is not None:

@@ -44,11 +44,18 @@ def test_what_passes_need_not_be_fed(name: str, data: st.DataObject) -> None:
         passage = spared.passage()
         if passage is None:
             continue
-        for text in filter(passage.pattern.fullmatch, data.draw(st.lists(pieces_of_text, max_size=3))):
-            assert fed.feed(text) == [delta(passage, text, index)]
-            assert fed.passage() is passage
-            if passage.kind is parsers.ContentDelta:
-                spared.content.append(text)
+        texts = list(filter(passage.pattern.fullmatch, data.draw(st.lists(pieces_of_text, max_size=4))))
+        events = []
+        for text in texts:
+            events += fed.feed(text)
+            left = fed.passage()
+            assert left is not None
+            assert (left.kind, left.pattern) == (passage.kind, passage.pattern)
+        together = data.draw(st.integers(1, 4))
+        passed = [text for at in range(0, len(texts), together) for text in passage.passed(texts[at : at + together])]
+        assert events == [delta(passage, text, index) for text in passed]
+        if passage.kind is parsers.ContentDelta:
+            spared.content.extend(passed)
     reason = data.draw(st.sampled_from(("stop", "length")))
     assert spared.finish(reason) == fed.finish(reason)
 
