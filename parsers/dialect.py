@@ -63,17 +63,20 @@ def _writes(text: str, name: str, message: Message) -> bool:
 
 def _likely_names(text: str) -> set[str]:
     """The formats that may have a call in the text; none for nearly every answer in words."""
-    likely = {name for opener, owners in _owners().items() if opener in text for name in owners}
+    likely: set[str] = set()
+    for first, owners in _owners().items():
+        if first in text:
+            likely.update(*(names for opener, names in owners.items() if opener in text))
     return likely.union(_WITHOUT_MARKERS) if text.lstrip()[:1] in ("{", "[") else likely
 
 
 @lru_cache(maxsize=1)
-def _owners() -> dict[str, list[str]]:
-    """Which formats have calls behind each of all the markers; many share theirs."""
-    owners: dict[str, list[str]] = {}
+def _owners() -> dict[str, dict[str, list[str]]]:
+    """Which formats have calls behind each of all the markers, by the markers' first characters; many share theirs."""
+    owners: dict[str, dict[str, list[str]]] = {}
     for name in names():
         for opener in () if name in _WITHOUT_MARKERS else _openers(name):
-            owners.setdefault(opener, []).append(name)
+            owners.setdefault(opener[0], {}).setdefault(opener, []).append(name)
     return owners
 
 
