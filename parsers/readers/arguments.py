@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Literal
 
 from ..automaton import SHORTEST_TAG, Position
 from ..passage import Passage
+from .behind import ends_behind
 from .boundary import boundary, whole
-from .frame import ends_behind
 from .json_value import JsonValue, State
 from .reader import Reader
 from .surrogates import encodable

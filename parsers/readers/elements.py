@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..automaton import Position
 from ..description import ElementArguments
 from ..schema import items_of, member_of, types_of
-from .frame import NAME_LIMIT
+from .behind import NAME_LIMIT
 from .reader import Reader
 from .values import quoted, typed
 

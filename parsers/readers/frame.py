@@ -2,37 +2,23 @@
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..automaton import Position
 from ..description import CallId, Format, JsonArguments, Marker, NumberedName, ToolName
-from .boundary import boundary, in_order, whole
+from .behind import NAME_LIMIT, ends_behind
+from .boundary import boundary, in_order, space_end, whole
 from .cut_off import cut_off, skip_cut_off
+from .keys import key_closer, key_stands, region_of, tool_before_key
 from .reader import Reader
 from .strays import meaningless
+from .tag_table import table_of
 from .values import unescaped
 
 if TYPE_CHECKING:
     from ..parser import Parser
 
-NAME_LIMIT = 256
-"""Characters of a tool's or an argument's name; what is longer is no name."""
-
-
 _NAME_SIGN = re.compile(r"[\w.:-]")
-
-
-@lru_cache(maxsize=4096)
-def texts_behind(position: Position) -> tuple[str, ...]:
-    """The markers and region openers that may come next."""
-    return in_order([*position.markers, *position.openers])
-
-
-@lru_cache(maxsize=4096)
-def ends_behind(position: Position) -> tuple[str, ...]:
-    """Of these, the ones that show that the call, or its arguments, came to an end."""
-    slips = {text for text, target in position.markers.items() if isinstance(target.leaf, Marker) and target.leaf.repairs}
-    return in_order(text for text in texts_behind(position) if text not in slips)
 
 
 @lru_cache(maxsize=4096)
@@ -52,14 +38,6 @@ def _ends(fmt: Format) -> tuple[str, ...]:
     return (*fmt.stop, *meaningless(fmt))
 
 
-def within(text: re.Pattern[str], begun: re.Pattern[str], parser: "Parser") -> tuple[re.Match[str] | None, bool]:
-    """The text that stands here, if it is no longer than a name may be; and whether it may be one that is still arriving."""
-    end = parser.at + NAME_LIMIT
-    match = text.match(parser.buffer, parser.at, end)
-    waits = match is None and len(parser.buffer) < end and begun.match(parser.buffer, parser.at) is not None
-    return match, waits
-
-
 class FrameReader(Reader):
     """Reads the marker that comes next, or enters the region that does."""
 
@@ -75,8 +53,13 @@ class FrameReader(Reader):
         if match is not None and match.group(1) is None:
             return False  # cut off: it may become a marker
         again = match is not None and self._begins_again(parser, match.end())
-        if again is None:
+        headless = not again and self._headless(parser, match.end() if match is not None else parser.at)
+        if again is None or headless is None:
             return False
+        if headless:
+            parser.skip(match.end() if match is not None else parser.at)
+            parser.enter(headless)
+            return True
         if again:
             parser.notice("repaired", "the beginning of a call written twice")
             parser.calls.name = None
@@ -85,15 +68,26 @@ class FrameReader(Reader):
 
     def _begins_again(self, parser: "Parser", end: int) -> bool | None:
         """Whether the name of the call that has only begun stands behind this marker once more; None: it may."""
-        target = self._position.markers.get(parser.buffer[parser.at : end])
         name = parser.calls.name
-        leaves = target is not None and self._position.scope and (target.scope != self._position.scope or target.opens_scope)
-        if not leaves or not name or parser.calls.open:
+        if not name or parser.calls.open or not self._leaves(parser.buffer[parser.at : end]):
             return False
         rest = parser.buffer[end : end + len(name) + 1]
         if len(rest) <= len(name) and name.startswith(rest) and not parser.reason:
             return None
         return rest[:-1] == name and _NAME_SIGN.match(rest[-1]) is None
+
+    def _headless(self, parser: "Parser", end: int) -> Position | Literal[False] | None:
+        """The arguments that begin here without their first tag, or, up to `end`, with a marker in its place; None: they may."""
+        region = region_of(self._position)
+        marker = parser.buffer[parser.at : end]
+        if region is None or not parser.calls.name or parser.calls.open or (marker and not self._leaves(marker)):
+            return False
+        return key_stands(parser, table_of(region), end) and region
+
+    def _leaves(self, marker: str) -> bool:
+        """Whether a marker leads out of the call."""
+        here, target = self._position, self._position.markers.get(marker)
+        return target is not None and here.scope > 0 and (target.scope != here.scope or target.opens_scope)
 
     def finish(self, parser: "Parser") -> bool:
         if parser.skip_space():
@@ -134,7 +128,7 @@ def _name_ends(position: Position) -> tuple[str, ...]:
     """What ends a name: the markers behind it, the beginning of JSON, the end of a call without arguments, or of the line."""
     texts = [*position.markers, *position.openers, *_behind_nothing(position)]
     spaces = (" ", "\t") if isinstance(position.leaf, ToolName) and position.leaf.word else ()
-    return in_order([*texts, "\n", *spaces])
+    return in_order([*texts, "\n", *spaces, *filter(None, [key_closer(position)])])
 
 
 def _tool_name(leaf: ToolName, written: str, parser: "Parser") -> str:
@@ -178,7 +172,12 @@ class NameReader(Reader):
     def read(self, parser: "Parser") -> bool:
         ends = _name_ends(self._position)
         # A long text without an end is not searched beyond the limit, or many beginnings of names in it would cost its square.
-        match = boundary(ends).search(parser.buffer, parser.at, parser.at + NAME_LIMIT + max(map(len, ends)))
+        limit = parser.at + NAME_LIMIT + max(map(len, ends))
+        match = boundary(ends).search(parser.buffer, parser.at, limit)
+        if match is not None and match.group(1) == key_closer(self._position):
+            if self._named_with_key(parser, match.start()):
+                return True
+            match = boundary(tuple(end for end in ends if end != match.group(1))).search(parser.buffer, parser.at, limit)
         end = match.start() if match is not None else len(parser.buffer)
         if end - parser.at > NAME_LIMIT:
             parser.reject("malformed", "a name has no end")
@@ -197,6 +196,12 @@ class NameReader(Reader):
             return True
         parser.skip(len(parser.buffer))
         return False
+
+    def _named_with_key(self, parser: "Parser", end: int) -> bool:
+        """Whether the text up to here is the name of a tool and, without the tag between them, its first argument."""
+        begin = space_end(parser.buffer, parser.at)
+        name = tool_before_key(parser, parser.buffer[begin:end])
+        return name is not None and self._named(parser, begin + len(name))
 
     def _named(self, parser: "Parser", end: int) -> bool:
         leaf = self._position.leaf

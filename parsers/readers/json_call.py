@@ -7,8 +7,8 @@ from ..automaton import Position
 from ..description import JsonCall
 from ..passage import Passage
 from .arguments import Arguments, note_repairs
+from .behind import NAME_LIMIT, ends_behind, within
 from .boundary import boundary, whole
-from .frame import NAME_LIMIT, ends_behind, within
 from .json_value import JsonValue, State
 from .members import ARGUMENTS, ENVELOPE, FUNCTIONS, IDS, KEY, NAMES, OPEN_KEY, Members, left_out
 from .reader import Reader

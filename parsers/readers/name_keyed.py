@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..automaton import Position
 from ..passage import Passage
 from .arguments import Arguments
-from .frame import within
+from .behind import within
 from .reader import Reader
 from .surrogates import is_encodable
 

@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from ..automaton import Position
+from .behind import NAME_LIMIT, texts_behind
 from .boundary import boundary, in_order, space_end
-from .frame import NAME_LIMIT, texts_behind
 from .json_value import JsonValue
 from .values import knows
 

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..automaton import Position
-from .frame import within
+from .behind import within
 from .json_value import JsonValue, State
 from .python_string import KEYWORD, OPEN_KEYWORD, StringEnd
 from .reader import Reader

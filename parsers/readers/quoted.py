@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from ..automaton import Position
 from ..description import QuotedArguments
 from ..schema import member_of, types_of
+from .behind import NAME_LIMIT, texts_behind
 from .boundary import boundary, in_order, space_end, whole
-from .frame import NAME_LIMIT, texts_behind
 from .json_value import JsonValue, State
 from .reader import Reader
 from .values import as_json_or_text, quoted, typed

@@ -1,12 +1,13 @@
 """The texts and patterns of tagged arguments, made once for each place in a format where they stand."""
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from ..automaton import Position, opening_texts
 from ..description import TaggedArguments
+from .behind import NAME_LIMIT, texts_behind
 from .boundary import in_order
-from .frame import NAME_LIMIT, texts_behind
 
 _TYPE = re.escape("{type}")
 _QUOTE = "[\"'“”]?"
@@ -23,6 +24,8 @@ class TagTable:
         self.close = leaf.close.strip()
         self.opener = opening_texts(leaf)[0]
         self.header = _header_pattern(leaf)
+        self.headless = _header_pattern(replace(leaf, header=leaf.header.strip().removeprefix(self.opener)))
+        """The header without its first tag."""
         self.slipped = _slipped_pattern(leaf)
         """The header with a tag missing or doubled, or with its last sign missing."""
         self.header_tags = _tags_behind_key(leaf)

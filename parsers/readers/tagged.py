@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position
 from ..passage import Passage, bare_value
+from .behind import NAME_LIMIT
 from .boundary import boundary, in_order, space_end, whole
-from .frame import NAME_LIMIT
+from .keys import is_foreign, key_stands
 from .reader import Reader
 from .tag_table import mark_of, table_of, with_key
 from .values import allowed_types, as_json_or_text, knows, members_of, quoted, typed, unescaped
@@ -81,14 +82,19 @@ class TaggedReader(Reader):
             return False
         table = self._table
         found = (whole if at_end else boundary)(table.between).match(parser.buffer, parser.at)
-        if found is None:
+        if found is not None and found.group(1) is None:
+            return False
+        marker = found.group(1) if found is not None else ""
+        if marker == table.opener:
+            return self._header(parser, table.header, parser.at)
+        headless = key_stands(parser, table, parser.at + len(marker)) if self._may_slip(marker) else False
+        if headless is None:
+            return False
+        if headless:
+            return self._header(parser, table.headless, space_end(parser.buffer, parser.at + len(marker)))
+        if not marker:
             parser.reject("malformed", "between two arguments stands what is neither an argument nor the end of the call")
             return True
-        marker = found.group(1)
-        if marker is None:
-            return False
-        if marker == table.opener:
-            return self._header(parser)
         if not parser.in_call():
             return True
         self._end(parser)
@@ -101,13 +107,19 @@ class TaggedReader(Reader):
         parser.pass_marker(target, parser.at + len(marker))
         return True
 
-    def _header(self, parser: "Parser") -> bool:
-        match = self._table.header.match(parser.buffer, parser.at)
-        slipped = match is None
+    def _may_slip(self, marker: str) -> bool:
+        """Whether models write this marker, or nothing, for the first tag of an argument."""
+        target = self._position.markers.get(marker)
+        return not marker or (target is not None and target.scope != self._position.scope)
+
+    def _header(self, parser: "Parser", pattern: re.Pattern[str], at: int) -> bool:
+        """An argument begins at `at`; what stands before it is framing."""
+        match = pattern.match(parser.buffer, at)
+        slipped = match is None or pattern is self._table.headless
         match = self._slipped(parser) if match is None else match
         if match is None:
-            end = parser.buffer.find(self._table.header_end, parser.at + len(self._table.opener), parser.at + 2 * NAME_LIMIT)
-            if end < 0 and len(parser.buffer) - parser.at < 2 * NAME_LIMIT:
+            end = parser.buffer.find(self._table.header_end, at + len(self._table.opener), at + 2 * NAME_LIMIT)
+            if end < 0 and len(parser.buffer) - at < 2 * NAME_LIMIT:
                 return False
             parser.reject("malformed", "the header of an argument is broken")
             return True
@@ -115,7 +127,7 @@ class TaggedReader(Reader):
             return False  # the newline that belongs to the header may be next
         first = not parser.calls.open
         unsure = (self._table.leaf.declared and first) or (slipped and (first or not self._table.header_tags))
-        if unsure and self._is_foreign(parser, match.group("key"), slipped=slipped):
+        if unsure and is_foreign(parser, match.group("key"), slipped=slipped):
             parser.reject("undeclared", f"{parser.calls.name or 'the tool'} has no argument {match.group('key')!r}")
             return True
         if not parser.in_call():
@@ -139,15 +151,6 @@ class TaggedReader(Reader):
         tags = self._table.header_tags
         waits = not parser.reason and (any(tag.startswith(rest) for tag in tags) or rest.startswith(tags[1:-1]))
         return None if waits else match
-
-    def _is_foreign(self, parser: "Parser", key: str, *, slipped: bool) -> bool:
-        """Whether the tool says which arguments it takes, and this is none of them. Behind a slip it must be a declared one."""
-        name = parser.calls.declared(parser.calls.name or "")
-        tool = parser.calls.tool or (parser.calls.tools or {}).get(name or "")
-        if tool is None or not tool.parameters.get("properties") or knows(tool, key.strip()):
-            return False
-        named = tool.parameters.get("additionalProperties") or key.strip() in (tool.parameters.get("required") or ())
-        return slipped or not named
 
     def _key_of(self, parser: "Parser", written: str) -> str:
         key = written.strip()
@@ -258,7 +261,7 @@ class TaggedReader(Reader):
             return False
         found = (whole if at_end else boundary)(enders).match(parser.buffer, behind)
         if found is None:
-            return False
+            return follow is self._table.between and key_stands(parser, self._table, behind)
         return None if found.group(1) is None else True
 
     def _close(self, parser: "Parser", start: int, ender: str) -> bool:
