@@ -146,6 +146,13 @@ class TaggedArguments:
         """Whether the header says what a value is."""
         return "{string}" in self.header or "{type}" in self.header
 
+    @property
+    def keyed_close(self) -> str:
+        """`close` where models repeat the header's key in it, such as `</parameter={key}>`; empty where they cannot."""
+        header = self.header.strip()
+        keyed = f"</{header[1:]}"
+        return keyed if header.count("<") == 1 and not self.marked and keyed.startswith(self.close.strip()[:-1]) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class ElementArguments:

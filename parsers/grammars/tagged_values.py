@@ -32,7 +32,8 @@ def tagged_arguments(leaf: TaggedArguments, tool: Tool, behind: tuple[str, ...],
 def _enders(leaf: TaggedArguments, behind: tuple[str, ...]) -> tuple[str, ...]:
     edge = "\n" if leaf.trim else ""
     markers = dict.fromkeys((*first_texts((leaf,))[0], *behind))
-    texts = (leaf.close.strip(), *(edge + marker for marker in markers), *((CDATA,) if leaf.cdata else ()))
+    keyed = filter(None, [leaf.keyed_close.partition("{key}")[0]])
+    texts = (leaf.close.strip(), *keyed, *(edge + marker for marker in markers), *((CDATA,) if leaf.cdata else ()))
     return shortest(map(_core, texts))
 
 

@@ -35,7 +35,7 @@ class TagTable:
         bare = [self.opener, *(m for m in self.markers if m != self.opener)]
         self.closers = frozenset((self.close, *_mangled(self.close), *_fused(self.close, self.markers)))
         """What closes a value: the closer, and the ways models garble it."""
-        self.keyed_close = _keyed_close(leaf)
+        self.keyed_close = leaf.keyed_close
         edges = ("", "\n") if leaf.trim else ("",)
         enders = [edge + closer for edge in edges for closer in self.closers] + [edges[-1] + m for m in bare]
         self.enders = in_order(enders)
@@ -117,13 +117,6 @@ def _fused(closer: str, behind: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     outer = [marker[2:] for marker in behind if re.fullmatch(r"</\w+>", marker)]
     return tuple(f"{closer[:-1]}{joint}{tag}" for tag in outer for joint in ("", "_"))
-
-
-def _keyed_close(leaf: TaggedArguments) -> str:
-    """The closer as it looks where models repeat the header's key in it, such as `</parameter={key}>`; empty where it cannot."""
-    header, close = leaf.header.strip(), leaf.close.strip()
-    keyed = f"</{header[1:]}"
-    return keyed if header.count("<") == 1 and not leaf.marked and keyed.startswith(close[:-1]) else ""
 
 
 def _tags_behind_key(leaf: TaggedArguments) -> tuple[str, ...]:

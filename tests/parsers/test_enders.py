@@ -52,6 +52,20 @@ def test_a_value_is_read_to_its_end(name, dialect, value):
         assert jsonschema_rs.validator_for(schema).is_valid(json.loads(call.arguments)), found
 
 
+@pytest.mark.parametrize("name", ["qwen3_coder", "seed_oss", "mimo", "minimax_m2", "minicpm5", "step3", "dots", "muse"])
+@pytest.mark.parametrize("dialect", ["structural_tag", "lark"])
+def test_no_text_holds_its_closer_with_the_key_in_it(name, dialect):
+    """Which the parser reads as the closer: models that write it so must not get to where it is text to the grammar alone."""
+    tool = parsers.Tool("note", parameters={"type": "object", "properties": {"v": {"type": "string"}}, "required": ["v"]})
+    fmt = parsers.get(name)
+    constraint = parsers.constraint(fmt, [tool], "required", parallel=False, dialect=dialect)
+    turn = parsers.write(fmt, parsers.Message(tool_calls=(parsers.ToolCall("note", '{"v": "text"}'),)))
+    (leaf, *_) = (node for node in walk(fmt.turn) if isinstance(node, TaggedArguments))
+    keyed = leaf.keyed_close.replace("{key}", "v")
+    assert refusal(constraint, turn.replace("text", f"text {leaf.close.strip()[:-1]}s>")) is None
+    assert refusal(constraint, turn.replace("text", f"text{keyed} more")) is not None
+
+
 @pytest.mark.parametrize(
     ("schema", "let_through", "refused"),
     [
