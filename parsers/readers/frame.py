@@ -69,7 +69,7 @@ class FrameReader(Reader):
     def _begins_again(self, parser: "Parser", end: int) -> bool | None:
         """Whether the name of the call that has only begun stands behind this marker once more; None: it may."""
         name = parser.calls.name
-        if not name or parser.calls.open or not self._leaves(parser.buffer[parser.at : end]):
+        if not name or parser.calls.open or not self._begins_call(parser.buffer[parser.at : end]):
             return False
         rest = parser.buffer[end : end + len(name) + 1]
         if len(rest) <= len(name) and name.startswith(rest) and not parser.reason:
@@ -80,14 +80,16 @@ class FrameReader(Reader):
         """The arguments that begin here without their first tag, or, up to `end`, with a marker in its place; None: they may."""
         region = region_of(self._position)
         marker = parser.buffer[parser.at : end]
-        if region is None or not parser.calls.name or parser.calls.open or (marker and not self._leaves(marker)):
+        if region is None or not parser.calls.name or parser.calls.open or (marker and not self._begins_call(marker)):
             return False
         return key_stands(parser, table_of(region), end) and region
 
-    def _leaves(self, marker: str) -> bool:
-        """Whether a marker leads out of the call."""
+    def _begins_call(self, marker: str) -> bool:
+        """Whether a marker leads out of the call and into another."""
         here, target = self._position, self._position.markers.get(marker)
-        return target is not None and here.scope > 0 and (target.scope != here.scope or target.opens_scope)
+        return (
+            target is not None and target.text is None and here.scope > 0 and (target.scope != here.scope or target.opens_scope)
+        )
 
     def finish(self, parser: "Parser") -> bool:
         if parser.skip_space():

@@ -110,7 +110,7 @@ class TaggedReader(Reader):
     def _may_slip(self, marker: str) -> bool:
         """Whether models write this marker, or nothing, for the first tag of an argument."""
         target = self._position.markers.get(marker)
-        return not marker or (target is not None and target.scope != self._position.scope)
+        return not marker or (target is not None and target.text is None and target.scope != self._position.scope)
 
     def _header(self, parser: "Parser", pattern: re.Pattern[str], at: int) -> bool:
         """An argument begins at `at`; what stands before it is framing."""
