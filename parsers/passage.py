@@ -26,17 +26,18 @@ class Passage:
     def passed(self, texts: list[str]) -> list[str]:
         """The texts of the events that these make, one after the other."""
         space = self.space
-        if space is None or not (space or texts[-1][-1:].isspace() or len(texts) > 1):
+        if space is None:
             return texts
         passed = []
-        waiting = "".join(space)
         for text in texts:
-            whole = waiting + text
-            body = whole.rstrip()
-            waiting = whole[len(body) :]
+            if space:
+                text = "".join(space) + text
+                space.clear()
+            body = text.rstrip()
+            if len(body) < len(text):
+                space.append(text[len(body) :])
             if body:
                 passed.append(body)
-        space[:] = (waiting,) if waiting else ()
         return passed
 
 

@@ -115,16 +115,17 @@ class TextReader(Reader):
         return True
 
     def passage(self, parser: "Parser") -> Passage | None:
-        if not self._wrote or self._ended is not None or self._literal or self._pattern is None or parser.framing.behind_muted:
+        if not self._wrote or self._ended is not None or self._literal or parser.framing.behind_muted:
             return None
+        if self._pattern is None:
+            self._compile(parser)
         speaks = self.channel == "content"
         at_once = speaks and parser.no_calls  # no marker can follow, so white space does not wait
         if speaks and (not parser.output.in_content or (at_once and self._space)):
             return None
         passage, space = self._passage, None if at_once else self._space
         if passage is None or passage.space is not space:
-            passage = Passage(ContentDelta if speaks else ReasoningDelta, free_text(self._watched), space)
-            self._passage = passage
+            self._passage = passage = Passage(ContentDelta if speaks else ReasoningDelta, free_text(self._watched), space)
         return passage
 
     def _behind_call(self, parser: "Parser") -> bool:
