@@ -14,6 +14,8 @@ from tests.support.server import wait_for
 SLOW = {"pieces": ["word "] * 60, "delay": 0.05}
 STUCK = {"pieces": ["word "] * 3, "delay": 300}
 """Begins, and ends long after everybody's patience."""
+CLIENTS = 24
+"""Each with a conversation of its own: so many that both engines have some, whatever their ports are."""
 
 
 def arrived(site: Site, works: Sequence[Callable[[], Seen]]) -> list[Future[Seen]]:
@@ -25,7 +27,7 @@ def arrived(site: Site, works: Sequence[Callable[[], Seen]]) -> list[Future[Seen
     return futures
 
 
-def several(site: Site, count: int, *, stream: bool = True) -> list[Callable[[], Seen]]:
+def several(site: Site, count: int = CLIENTS, *, stream: bool = True) -> list[Callable[[], Seen]]:
     """Requests of so many conversations."""
     return [partial(ask, site.gateway.url, stream=stream, text=f"conversation {number}") for number in range(count)]
 
@@ -33,28 +35,28 @@ def several(site: Site, count: int, *, stream: bool = True) -> list[Callable[[],
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 def test_a_replica_that_is_killed_before_a_request(site: Site, stream: bool) -> None:
     site.engines[0].kill()
-    assert outcomes(together(several(site, 12, stream=stream))) == {"whole": 12}
+    assert outcomes(together(several(site, stream=stream))) == {"whole": CLIENTS}
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 def test_a_replica_that_is_killed_while_its_requests_wait_for_their_first_piece(site: Site, stream: bool) -> None:
     site.engines[0].play(first_delay=300)
-    waiting = begun(several(site, 12, stream=stream))
+    waiting = begun(several(site, stream=stream))
     assert wait_for(lambda: site.engines[0].running() >= 2)
     site.engines[0].kill()
-    assert outcomes(ended(waiting)) == {"whole": 12}
+    assert outcomes(ended(waiting)) == {"whole": CLIENTS}
 
 
 def test_a_replica_that_is_killed_in_the_middle_of_streams(site: Site) -> None:
     """Its own streams end with an error event, at once; the others go on."""
     site.engines[0].play(**STUCK)
     site.engines[1].play(**SLOW)
-    running = arrived(site, several(site, 12))
+    running = arrived(site, several(site))
     hit = site.engines[0].running()
     site.engines[0].kill()
     seen = ended(running)
-    assert 0 < hit < 12
-    assert outcomes(seen) == {"told": hit, "whole": 12 - hit}
+    assert 0 < hit < CLIENTS
+    assert outcomes(seen) == {"told": hit, "whole": CLIENTS - hit}
     assert all("broke off" in one.text for one in seen if one.outcome == "told")
 
 
@@ -62,12 +64,12 @@ def test_whole_answers_are_taken_again_when_their_replica_is_killed(site: Site) 
     """Nothing of them has left, so nobody notices."""
     site.engines[0].play(**STUCK)
     site.engines[1].play(**SLOW)
-    asking = [partial(ask, site.gateway.url, PATHS[number % 3], stream=False, text=f"{number}") for number in range(12)]
+    asking = [partial(ask, site.gateway.url, PATHS[number % 3], stream=False, text=f"{number}") for number in range(CLIENTS)]
     running = arrived(site, asking)
     assert site.engines[0].running() > 0
     site.engines[0].kill()
     seen = ended(running)
-    assert outcomes(seen) == {"whole": 12}
+    assert outcomes(seen) == {"whole": CLIENTS}
     assert all(one.text.count("word ") in (60, 61) for one in seen)
     assert site.gateway.metric("toolwire_retries_total", cause="restarted") > 0
 
@@ -75,8 +77,8 @@ def test_whole_answers_are_taken_again_when_their_replica_is_killed(site: Site) 
 def test_they_are_taken_again_by_another_one(site: Site) -> None:
     """Also where the one that broke off is well again at once, and would have the conversation's prefix."""
     site.engines[0].play(ends="early", ends_after=1, delay=0.1)
-    asking = [partial(ask, site.gateway.url, PATHS[number % 3], stream=False, text=f"{number}") for number in range(12)]
-    assert outcomes(together(asking)) == {"whole": 12}
+    asking = [partial(ask, site.gateway.url, PATHS[number % 3], stream=False, text=f"{number}") for number in range(CLIENTS)]
+    assert outcomes(together(asking)) == {"whole": CLIENTS}
 
 
 @pytest.mark.parametrize("fault", ["killed", "cut"])
@@ -85,7 +87,7 @@ def test_so_are_whole_answers_to_raw_prompts(site: Site, fault: str) -> None:
     before = site.gateway.metric("toolwire_retries_total", cause="restarted")
     site.engines[0].play(**STUCK if fault == "killed" else {"ends": "early"})
     site.engines[1].play(pieces=["word "] * 30, delay=0.02)
-    asking = [partial(ask, site.gateway.url, COMPLETIONS, stream=False, text=f"{number}") for number in range(12)]
+    asking = [partial(ask, site.gateway.url, COMPLETIONS, stream=False, text=f"{number}") for number in range(CLIENTS)]
     if fault == "killed":
         running = arrived(site, asking)
         assert site.engines[0].running() > 0
@@ -93,7 +95,7 @@ def test_so_are_whole_answers_to_raw_prompts(site: Site, fault: str) -> None:
         seen = ended(running)
     else:
         seen = together(asking)
-    assert outcomes(seen) == {"whole": 12}
+    assert outcomes(seen) == {"whole": CLIENTS}
     assert all(one.text.count("word ") == 30 for one in seen)
     assert site.gateway.metric("toolwire_retries_total", cause="restarted") > before
 
@@ -101,13 +103,13 @@ def test_so_are_whole_answers_to_raw_prompts(site: Site, fault: str) -> None:
 def test_a_replica_that_freezes(site: Site) -> None:
     """Nothing arrives, and no connection breaks: those without a first piece are answered elsewhere, the others are told."""
     site.engines[0].play(**STUCK)
-    with_pieces = arrived(site, several(site, 12))
+    with_pieces = arrived(site, several(site))
     assert wait_for(lambda: site.engines[1].running() == 0)
     hit = site.engines[0].running()
     assert hit > 0
     site.engines[0].freeze()
-    assert outcomes(together(several(site, 12))) == {"whole": 12}
-    assert outcomes(ended(with_pieces)) == {"told": hit, "whole": 12 - hit}
+    assert outcomes(together(several(site))) == {"whole": CLIENTS}
+    assert outcomes(ended(with_pieces)) == {"told": hit, "whole": CLIENTS - hit}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_a_replica_that_fails_before_the_first_piece(site: Site, fault: dict[str
     before = site.gateway.metric("toolwire_retries_total", model="m")
 
     def retried() -> bool:
-        assert outcomes(together(several(site, 10))) == {"whole": 10}
+        assert outcomes(together(several(site))) == {"whole": CLIENTS}
         return site.gateway.metric("toolwire_retries_total", model="m") > before
 
     assert wait_for(retried), "a replica that was just out gets nothing for a moment"
