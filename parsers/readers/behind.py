@@ -28,6 +28,14 @@ def ends_behind(position: Position) -> tuple[str, ...]:
     return in_order(text for text in texts_behind(position) if text not in slips)
 
 
+def begins_call(position: Position, marker: str) -> bool:
+    """Whether a marker leads from inside a call into another one."""
+    target = position.markers.get(marker)
+    if target is None or target.text is not None or not position.scope:
+        return False
+    return target.scope != position.scope or target.opens_scope
+
+
 def within(text: re.Pattern[str], begun: re.Pattern[str], parser: "Parser") -> tuple[re.Match[str] | None, bool]:
     """The text that stands here, if it is no longer than a name may be; and whether it may be one that is still arriving."""
     end = parser.at + NAME_LIMIT

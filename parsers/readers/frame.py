@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..automaton import Position
 from ..description import CallId, Format, JsonArguments, Marker, NumberedName, ToolName
-from .behind import NAME_LIMIT, ends_behind
+from .behind import NAME_LIMIT, begins_call, ends_behind
 from .boundary import boundary, in_order, space_end, whole
 from .cut_off import cut_off, skip_cut_off
 from .keys import key_closer, key_stands, region_of, tool_before_key
@@ -52,12 +52,13 @@ class FrameReader(Reader):
         match = boundary(_watched(self._position, _ends(parser.format))).match(parser.buffer, parser.at)
         if match is not None and match.group(1) is None:
             return False  # cut off: it may become a marker
-        again = match is not None and self._begins_again(parser, match.end())
-        headless = not again and self._headless(parser, match.end() if match is not None else parser.at)
+        end = match.end() if match is not None else parser.at
+        again = self._begins_again(parser, end)
+        headless = not again and self._headless(parser, end)
         if again is None or headless is None:
             return False
         if headless:
-            parser.skip(match.end() if match is not None else parser.at)
+            parser.skip(end)
             parser.enter(headless)
             return True
         if again:
@@ -69,7 +70,7 @@ class FrameReader(Reader):
     def _begins_again(self, parser: "Parser", end: int) -> bool | None:
         """Whether the name of the call that has only begun stands behind this marker once more; None: it may."""
         name = parser.calls.name
-        if not name or parser.calls.open or not self._begins_call(parser.buffer[parser.at : end]):
+        if not name or parser.calls.open or not begins_call(self._position, parser.buffer[parser.at : end]):
             return False
         rest = parser.buffer[end : end + len(name) + 1]
         if len(rest) <= len(name) and name.startswith(rest) and not parser.reason:
@@ -80,16 +81,9 @@ class FrameReader(Reader):
         """The arguments that begin here without their first tag, or, up to `end`, with a marker in its place; None: they may."""
         region = region_of(self._position)
         marker = parser.buffer[parser.at : end]
-        if region is None or not parser.calls.name or parser.calls.open or (marker and not self._begins_call(marker)):
+        if region is None or not parser.calls.name or parser.calls.open or (marker and not begins_call(self._position, marker)):
             return False
         return key_stands(parser, table_of(region), end) and region
-
-    def _begins_call(self, marker: str) -> bool:
-        """Whether a marker leads out of the call and into another."""
-        here, target = self._position, self._position.markers.get(marker)
-        return (
-            target is not None and target.text is None and here.scope > 0 and (target.scope != here.scope or target.opens_scope)
-        )
 
     def finish(self, parser: "Parser") -> bool:
         if parser.skip_space():

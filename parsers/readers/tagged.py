@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..automaton import Position
 from ..passage import Passage, bare_value
-from .behind import NAME_LIMIT
+from .behind import NAME_LIMIT, begins_call
 from .boundary import boundary, in_order, space_end, whole
 from .keys import is_foreign, key_stands
 from .reader import Reader
@@ -87,7 +87,8 @@ class TaggedReader(Reader):
         marker = found.group(1) if found is not None else ""
         if marker == table.opener:
             return self._header(parser, table.header, parser.at)
-        headless = key_stands(parser, table, parser.at + len(marker)) if self._may_slip(marker) else False
+        slips = not marker or begins_call(self._position, marker)
+        headless = slips and key_stands(parser, table, parser.at + len(marker))
         if headless is None:
             return False
         if headless:
@@ -106,11 +107,6 @@ class TaggedReader(Reader):
             parser.notice("repaired", "a call without its closing marker")
         parser.pass_marker(target, parser.at + len(marker))
         return True
-
-    def _may_slip(self, marker: str) -> bool:
-        """Whether models write this marker, or nothing, for the first tag of an argument."""
-        target = self._position.markers.get(marker)
-        return not marker or (target is not None and target.text is None and target.scope != self._position.scope)
 
     def _header(self, parser: "Parser", pattern: re.Pattern[str], at: int) -> bool:
         """An argument begins at `at`; what stands before it is framing."""
